@@ -12,7 +12,8 @@ import (
 
 // Read these as ratios within one run: go test -bench . -count 7 ./go
 //
-// Next draws in Go: compare it with BenchmarkAtomicAdd. What calls into C is compared with BenchmarkEmptyCall.
+// Next draws in Go: compare a segment's with BenchmarkAtomicAdd, a snowflake's with that and BenchmarkSince, since it
+// reads a clock as well. What calls into C is compared with BenchmarkEmptyCall.
 
 var sink uint64
 
@@ -32,6 +33,13 @@ var floorOfNext struct {
 func BenchmarkAtomicAdd(b *testing.B) {
 	for b.Loop() {
 		sink += uint64(atomic.AddInt64(&floorOfNext.count, 1))
+	}
+}
+
+func BenchmarkSince(b *testing.B) {
+	start := time.Now()
+	for b.Loop() {
+		sink += uint64(time.Since(start))
 	}
 }
 
@@ -74,15 +82,11 @@ func BenchmarkFillForEach1024Int(b *testing.B) {
 	for i := range owners {
 		owners[i] = 1_234_567_890_000_000 + int64(i)
 	}
-	benchmarkFillForEach(b, idgen.OwnersInt(owners))
-}
-
-func benchmarkFillForEach(b *testing.B, owners idgen.Owners) {
 	g := newBusiness(b, idgen.WithSegmentStep(10_000_000))
-	ids := make([]int64, owners.Len())
+	ids := make([]int64, len(owners))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := g.FillForEach(owners, ids); err != nil {
+		if _, err := g.FillForEach(idgen.OwnersInt(owners), ids); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -97,7 +101,7 @@ func benchRouter(b *testing.B) *idgen.Router {
 		data.Shards = append(data.Shards, name)
 		data.Ranges = append(data.Ranges, idgen.RouteRange{Upto: 1024*n + 1023, Shard: name})
 	}
-	router, err := idgen.NewRouter(mustTable(b, data), idgen.RouterOptions{Layout: layoutOfRoutes(b, "business64")})
+	router, err := idgen.NewRouter(mustTable(b, data), idgen.RouterOptions{Layout: mustLayout(b, "business64", "")})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -157,6 +161,19 @@ func BenchmarkHideAll1024(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
+}
+
+func BenchmarkNewUUID4(b *testing.B) { benchmarkStandard(b, idgen.NewUUID4) }
+
+func BenchmarkNewUUID7(b *testing.B) { benchmarkStandard(b, idgen.NewUUID7) }
+
+func benchmarkStandard(b *testing.B, make func() ([16]byte, error)) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := make(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkFill1024Segment(b *testing.B) {

@@ -97,10 +97,7 @@ func answerTo(t *testing.T, call string, with idgen.Option, argument string) (an
 
 func TestCallsHaveTheAnswersOfTheVectors(t *testing.T) {
 	folder := t.TempDir()
-	here, err := filepath.Abs(filepath.Join("..", "tests", "vectors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := need(filepath.Abs(filepath.Join("..", "tests", "vectors")))(t)
 	filled := strings.NewReplacer("FOLDER", folder, "VECTORS", here)
 	shortened := strings.NewReplacer(folder, "FOLDER", here, "VECTORS")
 	for _, r := range vectors(t, "calls.tsv", 80) {

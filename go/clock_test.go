@@ -14,10 +14,7 @@ func TestTheHostsClockIsTheTimeInTheId(t *testing.T) {
 	clock := newFakeClock()
 	g := newSnowflake(t, idgen.WithClock(clock))
 	clock.Step(1234 * time.Millisecond)
-	parts, err := g.Decode(mustNext(t, g))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := need(g.Decode(mustNext(t, g)))(t)
 	if !parts.Timestamp().Equal(clock.Now()) {
 		t.Errorf("got %s, want %s", parts.Timestamp(), clock.Now())
 	}
@@ -46,10 +43,8 @@ func TestTheLogHearsOfAClockSetBack(t *testing.T) {
 }
 
 func TestANilCallbackIsRefused(t *testing.T) {
-	_, err := idgen.New(t.Context(), idgen.WithClock(nil))
-	wantStatus(t, err, idgen.ErrArgument)
-	_, err = idgen.New(t.Context(), idgen.WithLog(nil))
-	wantStatus(t, err, idgen.ErrArgument)
+	wantStatus(t, errorOf(idgen.New(t.Context(), idgen.WithClock(nil))), idgen.ErrArgument)
+	wantStatus(t, errorOf(idgen.New(t.Context(), idgen.WithLog(nil))), idgen.ErrArgument)
 }
 
 // watched is a clock that reports when nothing refers to it any more.

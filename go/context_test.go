@@ -107,25 +107,5 @@ func TestCloseEndsAWait(t *testing.T) {
 
 func TestTryNextSaysThatNextWouldWait(t *testing.T) {
 	g, _ := newWaiting(t)
-	_, err := g.TryNext()
-	wantStatus(t, err, idgen.ErrWouldBlock)
-}
-
-func TestAContextThatLivesChangesNothing(t *testing.T) {
-	g := newSnowflake(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	last := int64(0)
-	for range 20_000 { // past several ticks' sequences, so that some of them wait
-		id, err := g.NextContext(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantAbove(t, id, last)
-		last = id
-	}
-	ids := make([]int64, 10_000)
-	if n, err := g.FillContext(ctx, ids); n != len(ids) || err != nil || ids[0] <= last {
-		t.Fatalf("FillContext = %d, %v", n, err)
-	}
+	wantStatus(t, errorOf(g.TryNext()), idgen.ErrWouldBlock)
 }

@@ -40,10 +40,7 @@ func TestValuesPrintAsWords(t *testing.T) {
 func TestEveryFieldOfTheLayoutsHasItsNameInWords(t *testing.T) {
 	for _, preset := range idgen.Presets() {
 		layout := mustLayout(t, preset, "")
-		info, err := layout.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := need(layout.Info())(t)
 		for _, field := range info.Fields {
 			if field.Kind.String() != field.Name {
 				t.Errorf("%s: the field %s prints as %s", preset, field.Name, field.Kind)

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/idgen/idgen/go"
@@ -70,15 +69,9 @@ func wantDistinct(t *testing.T, g *idgen.Generator) {
 	const goroutines = 8
 	all := make([]int64, goroutines*each)
 	failures := make([]error, goroutines)
-	var running sync.WaitGroup
-	for i := range goroutines {
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			failures[i] = draw[i%len(draw)](all[i*each : (i+1)*each])
-		}()
-	}
-	running.Wait()
+	inGoroutines(goroutines, func(i int) {
+		failures[i] = draw[i%len(draw)](all[i*each : (i+1)*each])
+	})
 	if err := errors.Join(failures...); err != nil {
 		t.Fatal(err)
 	}
@@ -152,10 +145,7 @@ func TestALoopEndsAfterItsFirstError(t *testing.T) {
 
 func TestABlockIsARunOfIdsThatNobodyElseGets(t *testing.T) {
 	g := newSegment(t, idgen.WithSegmentStep(100))
-	block, err := g.Block(30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	block := need(g.Block(30))(t)
 	got := slices.Collect(block.All())
 	if len(got) == 0 || len(got) > 30 || int64(len(got)) != block.Count || block.Stride != 1 {
 		t.Fatalf("got %v of %+v", got, block)
@@ -168,10 +158,8 @@ func TestABlockIsARunOfIdsThatNobodyElseGets(t *testing.T) {
 	if next := mustNext(t, g); next != block.Count+1 {
 		t.Errorf("after a block of %d came %d", block.Count, next)
 	}
-	_, err = g.Block(0)
-	wantStatus(t, err, idgen.ErrArgument)
-	_, err = g.Block(-1)
-	wantStatus(t, err, idgen.ErrArgument)
+	wantStatus(t, errorOf(g.Block(0)), idgen.ErrArgument)
+	wantStatus(t, errorOf(g.Block(-1)), idgen.ErrArgument)
 }
 
 func TestAClosedGeneratorSaysSo(t *testing.T) {
@@ -182,29 +170,23 @@ func TestAClosedGeneratorSaysSo(t *testing.T) {
 			t.Fatalf("Close: %v", err)
 		}
 	}
-	_, err := g.Next()
-	wantStatus(t, err, idgen.ErrClosed)
-	message := err.Error()
+	message := errorOf(g.Next()).Error()
 	if !strings.Contains(message, t.Name()) {
 		t.Errorf("the message does not name the generator: %s", message)
 	}
-	_, err = g.TryNext()
-	wantStatus(t, err, idgen.ErrClosed)
-	if err.Error() != message {
-		t.Errorf("TryNext says %q, Next %q", err, message)
-	}
-	_, err = g.NextContext(t.Context())
-	wantStatus(t, err, idgen.ErrClosed)
-	if err.Error() != message {
-		t.Errorf("NextContext says %q, Next %q", err, message)
+	for call, err := range map[string]error{
+		"Next": errorOf(g.Next()), "TryNext": errorOf(g.TryNext()), "NextContext": errorOf(g.NextContext(t.Context())),
+	} {
+		if wantStatus(t, err, idgen.ErrClosed); err.Error() != message {
+			t.Errorf("%s says %q, Next said %q", call, err, message)
+		}
 	}
 	n, err := g.Fill(make([]int64, 3))
 	wantStatus(t, err, idgen.ErrClosed)
 	if n != 0 {
 		t.Errorf("Fill wrote %d", n)
 	}
-	_, err = g.Block(10)
-	wantStatus(t, err, idgen.ErrClosed)
+	wantStatus(t, errorOf(g.Block(10)), idgen.ErrClosed)
 	if parts, err := g.Decode(id); err != nil || parts.Segment != uint64(id) {
 		t.Errorf("Decode: %+v, %v", parts, err)
 	}
@@ -212,38 +194,26 @@ func TestAClosedGeneratorSaysSo(t *testing.T) {
 
 func TestANilOrZeroGeneratorIsAnErrorNotACrash(t *testing.T) {
 	for _, g := range []*idgen.Generator{nil, {}} {
-		_, err := g.Next()
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = g.TryNext()
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = g.NextContext(t.Context())
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = g.Fill(make([]int64, 1))
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = g.Describe()
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = g.Stats()
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = idgen.Metrics(newSegment(t), g)
-		wantStatus(t, err, idgen.ErrHandle)
+		wantStatus(t, errorOf(g.Next()), idgen.ErrHandle)
+		wantStatus(t, errorOf(g.TryNext()), idgen.ErrHandle)
+		wantStatus(t, errorOf(g.NextContext(t.Context())), idgen.ErrHandle)
+		wantStatus(t, errorOf(g.Fill(make([]int64, 1))), idgen.ErrHandle)
+		wantStatus(t, errorOf(g.Describe()), idgen.ErrHandle)
+		wantStatus(t, errorOf(g.Stats()), idgen.ErrHandle)
+		wantStatus(t, errorOf(idgen.Metrics(newSegment(t), g)), idgen.ErrHandle)
 		wantStatus(t, g.Close(t.Context()), idgen.ErrHandle)
 	}
 	var l *idgen.Layout
-	_, err := l.Decode(1)
-	wantStatus(t, err, idgen.ErrHandle)
-	_, err = l.Info()
-	wantStatus(t, err, idgen.ErrHandle)
+	wantStatus(t, errorOf(l.Decode(1)), idgen.ErrHandle)
+	wantStatus(t, errorOf(l.Info()), idgen.ErrHandle)
 }
 
 func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
 	released := make(chan struct{})
 	func() {
-		g, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"),
+		g := need(idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"),
 			idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
-			idgen.WithClock(watched(newFakeClock(), released)))
-		if err != nil {
-			t.Fatal(err)
-		}
+			idgen.WithClock(watched(newFakeClock(), released))))(t)
 		mustNext(t, g)
 	}()
 	// The callback's handle is deleted when the core has freed the generator; after that nothing refers to the clock.
@@ -253,12 +223,9 @@ func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
 func TestACopyKeepsAGeneratorAlive(t *testing.T) {
 	released := make(chan struct{})
 	g := func() idgen.Generator {
-		made, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"),
+		made := need(idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"),
 			idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
-			idgen.WithClock(watched(newFakeClock(), released)))
-		if err != nil {
-			t.Fatal(err)
-		}
+			idgen.WithClock(watched(newFakeClock(), released))))(t)
 		return *made
 	}()
 	for want := int64(1); want <= 5; want++ {

@@ -24,11 +24,7 @@ func modulePath(t testing.TB) string {
 	if _, err := os.Stat(filepath.Join(folder, "libidgen_cipher.so")); err != nil {
 		t.Skip("the module of hidden ids was not built: ", err)
 	}
-	absolute, err := filepath.Abs(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return absolute
+	return need(filepath.Abs(folder))(t)
 }
 
 const firstKey = "1 2B7E151628AED2A6ABF7158809CF4F3C\n"
@@ -54,20 +50,12 @@ func hiding(t testing.TB, options ...idgen.Option) []idgen.Option {
 
 func mustCipher(t testing.TB, options ...idgen.Option) *idgen.IdCipher {
 	t.Helper()
-	cipher, err := idgen.NewIdCipher(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cipher
+	return need(idgen.NewIdCipher(options...))(t)
 }
 
 func mustHide(t testing.TB, cipher *idgen.IdCipher, id int64) int64 {
 	t.Helper()
-	hidden, err := cipher.Hide(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return hidden
+	return need(cipher.Hide(id))(t)
 }
 
 // wideID is a decimal number as an id of the layout.
@@ -81,18 +69,11 @@ func wideID(t *testing.T, layout, text string) idgen.WideID {
 	if layout == "business128" {
 		size = 16
 	}
-	id, err := idgen.WideIDFromBytes(number.FillBytes(make([]byte, size)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return need(idgen.WideIDFromBytes(number.FillBytes(make([]byte, size))))(t)
 }
 
 func TestHiddenIdsAreThoseOfTheVectors(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join("..", "tests", "vectors", "hidden.keys"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := need(os.ReadFile(filepath.Join("..", "tests", "vectors", "hidden.keys")))(t)
 	path := filepath.Join(t.TempDir(), "keys")
 	writeKeys(t, path, string(content))
 	modules := modulePath(t)
@@ -110,8 +91,7 @@ func TestHiddenIdsAreThoseOfTheVectors(t *testing.T) {
 			t.Errorf("%s: revealed as %v, %v", row.line, found, err)
 		}
 		if row.text("layout") == "business128" {
-			_, err := cipher.Hide(1)
-			wantStatus(t, err, idgen.ErrUnsupported)
+			wantStatus(t, errorOf(cipher.Hide(1)), idgen.ErrUnsupported)
 			continue
 		}
 		id, wanted := int64(row.unsigned("id")), int64(row.unsigned("hidden"))
@@ -140,9 +120,8 @@ func TestIdsOfEitherLengthAreHiddenByTheirLength(t *testing.T) {
 	if err := cipher.HideAllWide(nil); err != nil {
 		t.Error(err)
 	}
-	_, err := cipher.HideWide(idgen.WideID{})
-	wantStatus(t, err, idgen.ErrValue)
-	_, err = mustCipher(t, hiding(t, idgen.WithNamespace("narrow"))...).HideWide(plain[1])
+	wantStatus(t, errorOf(cipher.HideWide(idgen.WideID{})), idgen.ErrValue)
+	_, err := mustCipher(t, hiding(t, idgen.WithNamespace("narrow"))...).HideWide(plain[1])
 	wantStatus(t, err, idgen.ErrValue)
 }
 
@@ -176,8 +155,7 @@ func TestManyIdsAtOnceGiveWhatOneByOneGives(t *testing.T) {
 }
 
 func TestACipherThatIsNoneIsAnErrorAndNoCrash(t *testing.T) {
-	_, err := (*idgen.IdCipher)(nil).Hide(5)
-	wantStatus(t, err, idgen.ErrHandle)
+	wantStatus(t, errorOf((*idgen.IdCipher)(nil).Hide(5)), idgen.ErrHandle)
 	wantStatus(t, (*idgen.IdCipher)(nil).Reload(), idgen.ErrHandle)
 }
 
@@ -243,8 +221,7 @@ func TestKeysOfTheProgramAreReadAgainWhileOthersHide(t *testing.T) {
 	}
 	failure, keys = nil, []idgen.Key{{Version: 1, Key: []byte("short")}}
 	wantStatus(t, cipher.Reload(), idgen.ErrConfigFile)
-	_, err = idgen.NewIdCipher(hiding(t, idgen.WithKeys(nil))...)
-	wantStatus(t, err, idgen.ErrArgument)
+	wantStatus(t, errorOf(idgen.NewIdCipher(hiding(t, idgen.WithKeys(nil))...)), idgen.ErrArgument)
 }
 
 func TestACipherOfAFilesTableFindsItsKeysBesideTheFile(t *testing.T) {
@@ -255,10 +232,7 @@ store = "memory:toml"
 key = "file:keys"
 `)
 	writeKeys(t, filepath.Join(filepath.Dir(path), "keys"), firstKey+secondKey)
-	cipher, err := idgen.OpenIdCipher(path, "orders", idgen.WithModulePath(modulePath(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cipher := need(idgen.OpenIdCipher(path, "orders", idgen.WithModulePath(modulePath(t))))(t)
 	text, err := cipher.Describe()
 	if err != nil || !strings.Contains(text, "key version 2: hides and reveals") {
 		t.Fatal(text, err)

@@ -94,11 +94,8 @@ func TestAContextThatHasEndedOpensNothing(t *testing.T) {
 func TestAGeneratorOutlivesTheContextThatItWasMadeWith(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := &hookedStore{take: func(ctx context.Context) error { return ctx.Err() }}
-	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"},
-		idgen.WithHostStore(store))
-	if err != nil {
-		t.Fatal(err)
-	}
+	orders := need(idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"},
+		idgen.WithHostStore(store)))(t)
 	defer orders.Close(t.Context())
 	cancel()
 	if n, err := orders.Fill(make([]int64, 200)); n != 200 || err != nil {
@@ -140,12 +137,9 @@ func tailLost(t *testing.T, store *hookedStore, close func(*idgen.Generator) err
 			lines = append(lines, message)
 		}
 	}
-	orders, err := idgen.New(t.Context(), idgen.Options{
+	orders := need(idgen.New(t.Context(), idgen.Options{
 		"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0"},
-		idgen.WithHostStore(store), idgen.WithLog(log))
-	if err != nil {
-		t.Fatal(err)
-	}
+		idgen.WithHostStore(store), idgen.WithLog(log)))(t)
 	last := mustNext(t, orders)
 	if err := close(orders); err != nil {
 		t.Errorf("Close made a failure of finished work: %v", err)

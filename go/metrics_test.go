@@ -14,10 +14,7 @@ import (
 )
 
 func TestMetricsHaveTheSamplesOfTheVectors(t *testing.T) {
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := need(os.Hostname())(t)
 	process := strconv.Itoa(os.Getpid()) + "@" + host
 	var generators []*idgen.Generator
 	var samples map[string]string
@@ -51,10 +48,7 @@ func TestMetricsHaveTheSamplesOfTheVectors(t *testing.T) {
 
 func samplesOf(t *testing.T, generators []*idgen.Generator) map[string]string {
 	t.Helper()
-	text, err := idgen.Metrics(generators...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := need(idgen.Metrics(generators...))(t)
 	samples := map[string]string{}
 	for line := range strings.Lines(text) {
 		value := strings.LastIndexByte(line, ' ')
@@ -100,8 +94,7 @@ func TestAGeneratorThatIsStoppedSaysWhyAndWhatFailedLast(t *testing.T) {
 	if _, err := idgen.AdvanceSegment(math.MaxInt64, store, idgen.WithTag("orders")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = orders.Fill(make([]int64, 100))
-	wantStatus(t, err, idgen.ErrExhausted)
+	wantStatus(t, errorOf(orders.Fill(make([]int64, 100))), idgen.ErrExhausted)
 	stats, err = orders.Stats()
 	if err != nil || !errors.Is(stats.Stopped, idgen.ErrExhausted) || !errors.Is(stats.LastError, idgen.ErrExhausted) ||
 		time.Since(stats.LastFailureAt) > time.Hour || stats.LayoutLeft != 0 {

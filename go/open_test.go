@@ -41,10 +41,7 @@ store_create = true
 
 func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 	path := writeConfig(t, twoGenerators)
-	orders, err := idgen.Open(t.Context(), path, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	orders := need(idgen.Open(t.Context(), path, "orders"))(t)
 	defer orders.Close(t.Context())
 	if id := mustNext(t, orders); id != 1 {
 		t.Errorf("the first order is %d", id)
@@ -52,10 +49,7 @@ func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 	if stats, err := orders.Stats(); err != nil || stats.Granted%500 != 0 {
 		t.Errorf("segment.step = 500 was not read: %+v, %v", stats, err)
 	}
-	events, err := idgen.Open(t.Context(), path, "events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := need(idgen.Open(t.Context(), path, "events"))(t)
 	defer events.Close(t.Context())
 	if parts, err := events.Decode(mustNext(t, events)); err != nil || parts.Worker != 3 {
 		t.Errorf("got %+v, %v", parts, err)
@@ -73,10 +67,7 @@ func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 }
 
 func TestOptionsOverrideTheFile(t *testing.T) {
-	g, err := idgen.Open(t.Context(), writeConfig(t, twoGenerators), "events", idgen.WithWorker(9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := need(idgen.Open(t.Context(), writeConfig(t, twoGenerators), "events", idgen.WithWorker(9)))(t)
 	defer g.Close(t.Context())
 	if parts, err := g.Decode(mustNext(t, g)); err != nil || parts.Worker != 9 {
 		t.Errorf("got %+v, %v", parts, err)
@@ -109,10 +100,7 @@ func TestGoValuesBecomeTheTextThatTheCoreTakes(t *testing.T) {
 	g := newSnowflake(t, idgen.WithWaitMax(1500*time.Millisecond),
 		idgen.WithEpoch(time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)),
 		idgen.With("window", "3s"), idgen.With("worker", uint8(5)), idgen.With("segment.prefetch", float32(0.5)))
-	layout, err := g.Layout()
-	if err != nil {
-		t.Fatal(err)
-	}
+	layout := need(g.Layout())(t)
 	if info, err := layout.Info(); err != nil || info.EpochUnixMs != 1714521600000 {
 		t.Errorf("got %+v, %v", info, err)
 	}
@@ -146,8 +134,7 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 		})
 	}
 	for _, names := range [][2]string{{"or\x00ders", "id"}, {"orders", "i\x00d"}} {
-		_, err := idgen.SegmentMaxOf(names[0], names[1], idgen.WithStore("memory"))
-		wantStatus(t, err, idgen.ErrArgument)
+		wantStatus(t, errorOf(idgen.SegmentMaxOf(names[0], names[1], idgen.WithStore("memory"))), idgen.ErrArgument)
 	}
 }
 
@@ -156,15 +143,9 @@ func TestTheEnvironmentOverridesTheFileAndCanDoWithoutIt(t *testing.T) {
 	t.Setenv("IDGEN_ORDERS_KIND", "segment")
 	t.Setenv("IDGEN_ORDERS_STORE", "sqlite:"+filepath.Join(t.TempDir(), "ids.db"))
 	t.Setenv("IDGEN_ORDERS_STORE_CREATE", "true")
-	one, err := idgen.Open(t.Context(), path, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := need(idgen.Open(t.Context(), path, "orders"))(t)
 	defer one.Close(t.Context())
-	two, err := idgen.New(t.Context(), idgen.Environment("orders"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := need(idgen.New(t.Context(), idgen.Environment("orders")))(t)
 	defer two.Close(t.Context())
 	if description, err := one.Describe(); err != nil || !strings.Contains(description, "ids.db") {
 		t.Errorf("%s, %v", description, err)
@@ -173,6 +154,5 @@ func TestTheEnvironmentOverridesTheFileAndCanDoWithoutIt(t *testing.T) {
 		t.Error("they are not on one store")
 	}
 	t.Setenv("IDGEN_ORDERS_SEGMENT_STEPP", "1")
-	_, err = idgen.New(t.Context(), idgen.Environment("orders"))
-	wantStatus(t, err, idgen.ErrUnknownKey)
+	wantStatus(t, errorOf(idgen.New(t.Context(), idgen.Environment("orders"))), idgen.ErrUnknownKey)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,11 +27,7 @@ func newOrder(t testing.TB, options ...idgen.Option) *idgen.Generator {
 
 func layoutOf(t testing.TB, g *idgen.Generator) *idgen.Layout {
 	t.Helper()
-	l, err := g.Layout()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return need(g.Layout())(t)
 }
 
 func wantGene(t testing.TB, l *idgen.Layout, id int64, owner idgen.Owner) {
@@ -177,21 +172,15 @@ func TestNoneOfAHundredThousandIdsComesTwiceAndEachHasTheGeneOfItsOwner(t *testi
 	ids := make([]int64, goroutines*each)
 	layout := layoutOf(t, g)
 	owner := func(i int) idgen.Owner { return idgen.OwnerInt(int64(i/each*500 + i%1000)) } // half are others' too
-	var running sync.WaitGroup
-	for part := range goroutines {
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			for i := part * each; i < (part+1)*each; i++ {
-				var err error
-				if ids[i], err = g.NextFor(owner(i)); err != nil {
-					t.Error(err)
-					return
-				}
+	inGoroutines(goroutines, func(part int) {
+		for i := part * each; i < (part+1)*each; i++ {
+			var err error
+			if ids[i], err = g.NextFor(owner(i)); err != nil {
+				t.Error(err)
+				return
 			}
-		}()
-	}
-	running.Wait()
+		}
+	})
 	for i, id := range ids {
 		wantGene(t, layout, id, owner(i))
 	}
@@ -261,8 +250,7 @@ func TestABatchForManyOwnersHasAnIdForEach(t *testing.T) {
 			if n != 0 || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %d, %v", n, err)
 			}
-			_, err = g.FillWideForEach(owners, make([]idgen.WideID, other))
-			wantStatus(t, err, idgen.ErrArgument)
+			wantStatus(t, errorOf(g.FillWideForEach(owners, make([]idgen.WideID, other))), idgen.ErrArgument)
 		}
 	}
 	wantNoneTwice(t, all)
@@ -307,17 +295,29 @@ func TestABatchThatMeetsABadOwnerKeepsWhatItHas(t *testing.T) {
 	}
 }
 
+func TestCallsWithoutAnOwnerAreRefusedAndLoseNothing(t *testing.T) {
+	g := newBusiness(t, idgen.WithCounters(1))
+	_, next := g.Next()
+	_, nextContext := g.NextContext(t.Context())
+	_, try := g.TryNext()
+	_, fill := g.Fill(make([]int64, 3))
+	_, block := g.Block(3)
+	for _, err := range []error{next, nextContext, try, fill, block} {
+		wantStatus(t, err, idgen.ErrUnsupported)
+	}
+	id, err := g.NextFor(idgen.OwnerString("a"))
+	if parts, _ := g.Decode(id); err != nil || parts.Segment != 1 {
+		t.Errorf("got %+v, %v", parts, err)
+	}
+}
+
 func TestAGeneIsRefusedWithoutAnOwnerAFieldOrARule(t *testing.T) {
 	for _, owner := range []idgen.Owner{{}, idgen.OwnerString(""), idgen.OwnerBytes(nil)} {
-		_, err := mustLayout(t, "business64", "").Gene(owner, idgen.GeneAuto)
-		wantStatus(t, err, idgen.ErrValue)
-		_, err = newBusiness(t).NextFor(owner)
-		wantStatus(t, err, idgen.ErrValue)
+		wantStatus(t, errorOf(mustLayout(t, "business64", "").Gene(owner, idgen.GeneAuto)), idgen.ErrValue)
+		wantStatus(t, errorOf(newBusiness(t).NextFor(owner)), idgen.ErrValue)
 	}
-	_, err := mustLayout(t, "default", "").Gene(idgen.OwnerInt(7), idgen.GeneAuto)
-	wantStatus(t, err, idgen.ErrUnsupported)
-	_, err = mustLayout(t, "business64", "").Gene(idgen.OwnerInt(7), 99)
-	wantStatus(t, err, idgen.ErrArgument)
+	wantStatus(t, errorOf(mustLayout(t, "default", "").Gene(idgen.OwnerInt(7), idgen.GeneAuto)), idgen.ErrUnsupported)
+	wantStatus(t, errorOf(mustLayout(t, "business64", "").Gene(idgen.OwnerInt(7), 99)), idgen.ErrArgument)
 }
 
 // fiveTimes7 is an owner for the calls that must not draw.
@@ -333,15 +333,12 @@ func TestAClosedGeneratorSaysSoToOwners(t *testing.T) {
 		closed: idgen.ErrClosed, nil: idgen.ErrHandle, {}: idgen.ErrHandle,
 	} {
 		for _, call := range ownedCalls {
-			_, err := fiveTimes7[0].draw(t.Context(), g, call)
-			wantStatus(t, err, want)
+			wantStatus(t, errorOf(fiveTimes7[0].draw(t.Context(), g, call)), want)
 		}
-		_, err := g.TryNextFor(idgen.OwnerInt(7))
-		wantStatus(t, err, want)
+		wantStatus(t, errorOf(g.TryNextFor(idgen.OwnerInt(7))), want)
 	}
 	for _, g := range []*idgen.Generator{nil, {}} {
-		_, err := g.DecodeWide(idgen.WideIDOf(1))
-		wantStatus(t, err, idgen.ErrHandle)
+		wantStatus(t, errorOf(g.DecodeWide(idgen.WideIDOf(1))), idgen.ErrHandle)
 	}
 }
 

@@ -19,11 +19,7 @@ const twitterID = 1541815603606036480 // 2022-06-28T16:07:40.105Z
 
 func mustPattern(t testing.TB, pattern string, options ...idgen.Option) *idgen.TextPattern {
 	t.Helper()
-	made, err := idgen.NewTextPattern(pattern, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
+	return need(idgen.NewTextPattern(pattern, options...))(t)
 }
 
 func wantNextText(t testing.TB, g *idgen.Generator, want string) {
@@ -95,35 +91,26 @@ func TestAPatternKeepsItsBlanksWhateverItsOptions(t *testing.T) {
 
 func TestAPatternRefusesWhatNoIdOrOptionIs(t *testing.T) {
 	pattern := mustPattern(t, "{000}")
-	_, err := pattern.FormatWide(idgen.WideID{})
-	wantStatus(t, err, idgen.ErrValue)
-	_, err = pattern.Parse("00\x00")
-	wantStatus(t, err, idgen.ErrText)
-	_, err = idgen.NewTextPattern("{yyyy}-{decimal}", idgen.WithLayout("nonsense"))
-	wantStatus(t, err, idgen.ErrLayout)
-	if _, err = idgen.NewTextPattern("{hex}", idgen.WithZone("+25:00")); err == nil {
+	wantStatus(t, errorOf(pattern.FormatWide(idgen.WideID{})), idgen.ErrValue)
+	wantStatus(t, errorOf(pattern.Parse("00\x00")), idgen.ErrText)
+	wantStatus(t, errorOf(idgen.NewTextPattern("{yyyy}-{decimal}", idgen.WithLayout("nonsense"))), idgen.ErrLayout)
+	if _, err := idgen.NewTextPattern("{hex}", idgen.WithZone("+25:00")); err == nil {
 		t.Error("there is no such zone") // which of two errors it is depends on a module
 	}
-	_, err = idgen.NewTextPattern("{hex}\x00")
-	wantStatus(t, err, idgen.ErrArgument)
+	wantStatus(t, errorOf(idgen.NewTextPattern("{hex}\x00")), idgen.ErrArgument)
 }
 
 func TestAPatternThatWasNotMadeIsAnInvalidHandle(t *testing.T) {
 	var nothing *idgen.TextPattern
 	for _, pattern := range []*idgen.TextPattern{nothing, {}} {
-		_, err := pattern.Format(1)
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = pattern.Parse("1")
-		wantStatus(t, err, idgen.ErrHandle)
+		wantStatus(t, errorOf(pattern.Format(1)), idgen.ErrHandle)
+		wantStatus(t, errorOf(pattern.Parse("1")), idgen.ErrHandle)
 	}
 	var none *idgen.Generator
 	for _, g := range []*idgen.Generator{none, {}} {
-		_, err := g.NextText()
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = g.NextTextContext(t.Context())
-		wantStatus(t, err, idgen.ErrHandle)
-		_, err = g.TextPattern().Format(1)
-		wantStatus(t, err, idgen.ErrHandle)
+		wantStatus(t, errorOf(g.NextText()), idgen.ErrHandle)
+		wantStatus(t, errorOf(g.NextTextContext(t.Context())), idgen.ErrHandle)
+		wantStatus(t, errorOf(g.TextPattern().Format(1)), idgen.ErrHandle)
 	}
 }
 
@@ -133,22 +120,15 @@ func TestAConfigurationHasThePatternOfItsGenerator(t *testing.T) {
 	if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pattern, err := idgen.OpenTextPattern(path, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pattern := need(idgen.OpenTextPattern(path, "orders"))(t)
 	if text, err := pattern.Format(twitterID); err != nil || text != "20220629-1541815603606036480" {
 		t.Fatal(text, err)
 	}
-	inUTC, err := idgen.OpenTextPattern(path, "orders", idgen.WithZone("UTC"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	inUTC := need(idgen.OpenTextPattern(path, "orders", idgen.WithZone("UTC")))(t)
 	if text, err := inUTC.Format(twitterID); err != nil || text != "20220628-1541815603606036480" {
 		t.Fatal(text, err)
 	}
-	_, err = idgen.OpenTextPattern(path, "others")
-	wantStatus(t, err, idgen.ErrConfigFile)
+	wantStatus(t, errorOf(idgen.OpenTextPattern(path, "others")), idgen.ErrConfigFile)
 }
 
 func TestAGeneratorWritesItsIdsByItsPattern(t *testing.T) {
@@ -165,10 +145,8 @@ func TestAGeneratorWritesItsIdsByItsPattern(t *testing.T) {
 	if err := orders.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = orders.NextText()
-	wantStatus(t, err, idgen.ErrClosed)
-	_, err = orders.NextTextContext(t.Context())
-	wantStatus(t, err, idgen.ErrClosed)
+	wantStatus(t, errorOf(orders.NextText()), idgen.ErrClosed)
+	wantStatus(t, errorOf(orders.NextTextContext(t.Context())), idgen.ErrClosed)
 	runtime.KeepAlive(orders)
 	orders = nil
 	runtime.GC()
@@ -201,28 +179,22 @@ func TestTheLongestTextLosesNoId(t *testing.T) {
 func TestGoroutinesWriteNoIdTwice(t *testing.T) {
 	orders := newSegment(t, idgen.WithPattern("{base58}-{check}"), idgen.WithSegmentStep(100))
 	var seen sync.Map
-	var running sync.WaitGroup
-	for range 4 {
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			for range 5000 {
-				text, err := orders.NextText()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if _, twice := seen.LoadOrStore(text, true); twice {
-					t.Errorf("DUPLICATE: %s came twice", text)
-				}
-				parts, err := orders.TextPattern().Parse(text)
-				if again, _ := orders.TextPattern().FormatWide(parts.ID); err != nil || again != text {
-					t.Errorf("%s reads as %v, %v", text, parts, err)
-				}
+	inGoroutines(4, func(int) {
+		for range 5000 {
+			text, err := orders.NextText()
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		}()
-	}
-	running.Wait()
+			if _, twice := seen.LoadOrStore(text, true); twice {
+				t.Errorf("DUPLICATE: %s came twice", text)
+			}
+			parts, err := orders.TextPattern().Parse(text)
+			if again, _ := orders.TextPattern().FormatWide(parts.ID); err != nil || again != text {
+				t.Errorf("%s reads as %v, %v", text, parts, err)
+			}
+		}
+	})
 }
 
 func ExampleTextPattern() {

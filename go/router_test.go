@@ -25,29 +25,12 @@ func routeData(version uint64) idgen.RouteData {
 
 func mustTable(t testing.TB, data idgen.RouteData) *idgen.RouteTable {
 	t.Helper()
-	table, err := idgen.NewRouteTable(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
-}
-
-func layoutOfRoutes(t testing.TB, text string) *idgen.Layout {
-	t.Helper()
-	layout, err := idgen.ParseLayout(text, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return layout
+	return need(idgen.NewRouteTable(data))(t)
 }
 
 func mustRouter(t testing.TB, data idgen.RouteData) *idgen.Router {
 	t.Helper()
-	router, err := idgen.NewRouter(mustTable(t, data), idgen.RouterOptions{Layout: layoutOfRoutes(t, "order")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return router
+	return need(idgen.NewRouter(mustTable(t, data), idgen.RouterOptions{Layout: mustLayout(t, "order", "")}))(t)
 }
 
 func wantSays(t testing.TB, err error, status idgen.Status, part string) {
@@ -61,12 +44,9 @@ func wantSays(t testing.TB, err error, status idgen.Status, part string) {
 func TestRoutesAreThoseOfTheVectors(t *testing.T) {
 	routers := map[string]*idgen.Router{}
 	for file, layout := range map[string]string{"routes_ring16.toml": "business64", "routes_ring4.toml": "order"} {
-		router, err := idgen.OpenRouter(filepath.Join("..", "tests", "vectors", file), idgen.RouterOptions{
-			Layout: layoutOfRoutes(t, layout), WideLayout: layoutOfRoutes(t, "business128"), Reload: -1,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		router := need(idgen.OpenRouter(filepath.Join("..", "tests", "vectors", file), idgen.RouterOptions{
+			Layout: mustLayout(t, layout, ""), WideLayout: mustLayout(t, "business128", ""), Reload: -1,
+		}))(t)
 		routers[file] = router
 	}
 	for _, r := range vectors(t, "routes.tsv", 400) {
@@ -113,10 +93,7 @@ func TestATableIsWhatItWasMadeOf(t *testing.T) {
 	data := routeData(7)
 	data.Moves = []idgen.RouteMove{{First: 0, Last: 3, To: "db1", Share: 5000}}
 	table := mustTable(t, data)
-	got, err := table.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := need(table.Data())(t)
 	if got.Version != 7 || got.Bits != 4 || !slices.Equal(got.Shards, data.Shards) ||
 		!slices.Equal(got.Ranges, data.Ranges) || !slices.Equal(got.Moves, data.Moves) {
 		t.Fatalf("got %+v", got)
@@ -125,10 +102,7 @@ func TestATableIsWhatItWasMadeOf(t *testing.T) {
 	if err := os.WriteFile(path, []byte(table.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read, err := idgen.ReadRouteTable(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := need(idgen.ReadRouteTable(path))(t)
 	if read.String() != table.String() || read.Version() != 7 {
 		t.Fatalf("read %s", read)
 	}
@@ -215,14 +189,10 @@ func TestAFileThatIsWrongLeavesTheTableInForce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := idgen.OpenRouter(path, idgen.RouterOptions{})
-	wantStatus(t, err, idgen.ErrConfigFile)
+	wantStatus(t, errorOf(idgen.OpenRouter(path, idgen.RouterOptions{})), idgen.ErrConfigFile)
 	two := mustTable(t, routeData(2)).String()
 	write(two)
-	router, err := idgen.OpenRouter(path, idgen.RouterOptions{Reload: 5 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	router := need(idgen.OpenRouter(path, idgen.RouterOptions{Reload: 5 * time.Millisecond}))(t)
 	defer router.Close()
 	write(two[:60])
 	wantStatus(t, router.Reload(), idgen.ErrConfigFile)
@@ -267,8 +237,7 @@ func TestBadRoutesAreRefused(t *testing.T) {
 	if byText != byNumber || err1 != nil || err2 != nil {
 		t.Errorf("%+v %+v %v %v", byText, byNumber, err1, err2)
 	}
-	_, err = idgen.NewRouter(nil, idgen.RouterOptions{})
-	wantStatus(t, err, idgen.ErrHandle)
+	wantStatus(t, errorOf(idgen.NewRouter(nil, idgen.RouterOptions{})), idgen.ErrHandle)
 }
 
 func TestLookupsWhileTablesChange(t *testing.T) {

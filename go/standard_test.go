@@ -10,11 +10,17 @@ import (
 	"github.com/idgen/idgen/go"
 )
 
-// The types that a program uses with these ids, declared as their packages do.
+// The types that a program uses with these ids, declared as their packages do: each takes its id by a conversion.
 type (
 	googleUUID   [16]byte
 	oklogULID    [16]byte
 	bsonObjectID [12]byte
+)
+
+var (
+	_ = func() (googleUUID, error) { id, err := idgen.NewUUID7(); return googleUUID(id), err }
+	_ = func() (oklogULID, error) { id, err := idgen.NewULID(); return oklogULID(id), err }
+	_ = func() (bsonObjectID, error) { id, err := idgen.NewObjectID(); return bsonObjectID(id), err }
 )
 
 // made are the standards that hold a time, and UUIDs of version 4, each with two ways to make ids.
@@ -76,10 +82,7 @@ func TestNewStandardIdsSayWhatTheyAreAndRise(t *testing.T) {
 		}
 		ids := append(append([][]byte{first}, many...), last)
 		for i, id := range ids {
-			text, err := idgen.FormatStandard(m.standard, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := need(idgen.FormatStandard(m.standard, id))(t)
 			standard, again, err := idgen.ParseStandard(text)
 			if err != nil || standard != m.standard || !bytes.Equal(again, id) {
 				t.Errorf("%s reads as %s %x, %v", text, standard, again, err)
@@ -102,39 +105,18 @@ func TestStandardIdsOfFourGoroutinesAllDiffer(t *testing.T) {
 	const goroutines, each = 4, 20_000
 	for _, m := range made {
 		var seen sync.Map
-		var running sync.WaitGroup
-		for range goroutines {
-			running.Add(1)
-			go func() {
-				defer running.Done()
-				for range each {
-					id, err := m.one()
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if _, twice := seen.LoadOrStore(string(id), true); twice {
-						t.Errorf("DUPLICATE: %s %x came twice", m.standard, id)
-					}
+		inGoroutines(goroutines, func(int) {
+			for range each {
+				id, err := m.one()
+				if err != nil {
+					t.Error(err)
+					return
 				}
-			}()
-		}
-		running.Wait()
-	}
-}
-
-func TestStandardIdsConvertToTheTypesOfOtherPackages(t *testing.T) {
-	uuid, err := idgen.NewUUID7()
-	if err != nil || googleUUID(uuid)[6]>>4 != 7 {
-		t.Errorf("got %x, %v", uuid, err)
-	}
-	ulid, err := idgen.NewULID()
-	if err != nil || oklogULID(ulid) == (oklogULID{}) {
-		t.Errorf("got %x, %v", ulid, err)
-	}
-	object, err := idgen.NewObjectID()
-	if err != nil || bsonObjectID(object) == (bsonObjectID{}) {
-		t.Errorf("got %x, %v", object, err)
+				if _, twice := seen.LoadOrStore(string(id), true); twice {
+					t.Errorf("DUPLICATE: %s %x came twice", m.standard, id)
+				}
+			}
+		})
 	}
 }
 

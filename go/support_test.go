@@ -16,13 +16,36 @@ import (
 	"github.com/idgen/idgen/go"
 )
 
+// need is a value that came without an error: need(idgen.Parse(text, idgen.Hex))(t).
+func need[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func errorOf[T any](_ T, err error) error { return err }
+
+// inGoroutines runs the body in so many goroutines, and returns once all have ended.
+func inGoroutines(count int, body func(i int)) {
+	var running sync.WaitGroup
+	for i := range count {
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			body(i)
+		}()
+	}
+	running.Wait()
+}
+
 // mustNew makes a generator that is closed with the test.
 func mustNew(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	t.Helper()
-	g, err := idgen.New(t.Context(), options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := need(idgen.New(t.Context(), options...))(t)
 	t.Cleanup(func() { g.Close(context.Background()) })
 	return g
 }
@@ -48,11 +71,7 @@ func sqliteStore(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempD
 
 func mustNext(t testing.TB, g *idgen.Generator) int64 {
 	t.Helper()
-	id, err := g.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return need(g.Next())(t)
 }
 
 func wantStatus(t testing.TB, err error, want idgen.Status) {

@@ -5,6 +5,7 @@ package idgen_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -37,19 +38,9 @@ func (s *gate) SegmentReturn(context.Context, string, string, int64, int64) erro
 // starved has given out all that it has.
 func starved(t *testing.T, store *gate, options idgen.Options) *idgen.Generator {
 	t.Helper()
-	all := idgen.Options{"kind": "segment", "tag": "t", "segment.step": "10", "segment.runway": "0", "wait_max": "1h"}
-	for key, value := range options {
-		all[key] = value
-	}
-	g, err := idgen.New(t.Context(), all, idgen.WithHostStore(store))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { g.Close(context.Background()) })
+	g := onGate(t, store, "segment", options)
 	for range 10 {
-		if _, err := g.Next(); err != nil {
-			t.Fatal(err)
-		}
+		mustNext(t, g)
 	}
 	return g
 }
@@ -57,15 +48,8 @@ func starved(t *testing.T, store *gate, options idgen.Options) *idgen.Generator 
 // starvedOfOwned is the same, of ids with an owner.
 func starvedOfOwned(t *testing.T, store *gate, options idgen.Options) *idgen.Generator {
 	t.Helper()
-	all := idgen.Options{"kind": "business", "tag": "t", "segment.step": "10", "segment.runway": "0", "wait_max": "1h"}
-	for key, value := range options {
-		all[key] = value
-	}
-	g, err := idgen.New(t.Context(), all, idgen.WithHostStore(store))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { g.Close(context.Background()) })
+	g := onGate(t, store, "business", options)
+	var err error
 	for owner := int64(0); err == nil; owner++ { // counters take numbers ahead
 		_, err = g.TryNextFor(idgen.OwnerInt(owner % 100))
 	}
@@ -73,19 +57,19 @@ func starvedOfOwned(t *testing.T, store *gate, options idgen.Options) *idgen.Gen
 	return g
 }
 
+func onGate(t *testing.T, store *gate, kind string, options idgen.Options) *idgen.Generator {
+	t.Helper()
+	all := idgen.Options{"kind": kind, "tag": "t", "segment.step": "10", "segment.runway": "0", "wait_max": "1h"}
+	maps.Copy(all, options)
+	return mustNew(t, all, idgen.WithHostStore(store))
+}
+
 func threads(t *testing.T) int {
 	t.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := need(os.ReadFile("/proc/self/status"))(t)
 	_, after, _ := strings.Cut(string(status), "Threads:")
 	line, _, _ := strings.Cut(after, "\n")
-	count, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return count
+	return need(strconv.Atoi(strings.TrimSpace(line)))(t)
 }
 
 type outcome struct {
@@ -330,10 +314,7 @@ func TestBlocksAreWholeAcrossTheMarksOfASegment(t *testing.T) {
 	g := newSegment(t, idgen.Options{"segment.step": "1000", "segment.runway": "0"})
 	next := int64(1)
 	for range 200 {
-		block, err := g.Block(100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		block := need(g.Block(100))(t)
 		if block.First != next || block.Count < 1 || block.Count > 100 {
 			t.Fatalf("%+v, not from %d", block, next)
 		}
@@ -359,32 +340,23 @@ func TestThoseWhoHaveGoneLeaveNothingBehind(t *testing.T) {
 
 // At the cap of a layout nearly every draw of many goroutines waits.
 func TestAtTheCapNobodyIsForgotten(t *testing.T) {
-	g, err := idgen.New(t.Context(), idgen.Options{
-		"layout": "time:53ms worker:4 sequence:6", "worker": "1", "store": "memory:cap", "wait_max": "1h"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := need(idgen.New(t.Context(), idgen.Options{
+		"layout": "time:53ms worker:4 sequence:6", "worker": "1", "store": "memory:cap", "wait_max": "1h"}))(t)
 	defer g.Close(context.Background())
 	const goroutines, each = 50, 100
 	ids := make([]int64, goroutines*each)
-	var all sync.WaitGroup
-	for n := range goroutines {
-		all.Add(1)
-		go func() {
-			defer all.Done()
-			for i := range each {
-				id, err := g.Next()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if i > 0 && id <= ids[n*each+i-1] {
-					t.Errorf("DUPLICATE or out of order: %d after %d", id, ids[n*each+i-1])
-				}
-				ids[n*each+i] = id
+	inGoroutines(goroutines, func(n int) {
+		for i := range each {
+			id, err := g.NextContext(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		}()
-	}
-	all.Wait()
+			if i > 0 && id <= ids[n*each+i-1] {
+				t.Errorf("DUPLICATE or out of order: %d after %d", id, ids[n*each+i-1])
+			}
+			ids[n*each+i] = id
+		}
+	})
 	wantNoneTwice(t, ids)
 }

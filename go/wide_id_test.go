@@ -11,11 +11,7 @@ import (
 
 func mustWide(t testing.TB, id []byte) idgen.WideID {
 	t.Helper()
-	wide, err := idgen.WideIDFromBytes(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wide
+	return need(idgen.WideIDFromBytes(id))(t)
 }
 
 func TestAnIdOfEightBytesIsANumber(t *testing.T) {
@@ -45,17 +41,12 @@ func TestTheBytesOfAnIdAreTheIdAndNoOtherNumberOfThemIs(t *testing.T) {
 		}
 	}
 	for _, length := range []int{0, 4, 7, 9, 15, 17} {
-		_, err := idgen.WideIDFromBytes(make([]byte, length))
-		wantStatus(t, err, idgen.ErrValue)
+		wantStatus(t, errorOf(idgen.WideIDFromBytes(make([]byte, length))), idgen.ErrValue)
 	}
-	_, err := idgen.FormatWide(idgen.WideID{}, idgen.Hex)
-	wantStatus(t, err, idgen.ErrValue)
-	_, err = mustLayout(t, "business64", "").DecodeWide(idgen.WideID{})
-	wantStatus(t, err, idgen.ErrValue)
-	_, err = idgen.ParseWide("", idgen.Hex)
-	wantStatus(t, err, idgen.ErrText)
-	_, err = idgen.FormatWide(idgen.WideIDOf(1), 99)
-	wantStatus(t, err, idgen.ErrArgument)
+	wantStatus(t, errorOf(idgen.FormatWide(idgen.WideID{}, idgen.Hex)), idgen.ErrValue)
+	wantStatus(t, errorOf(mustLayout(t, "business64", "").DecodeWide(idgen.WideID{})), idgen.ErrValue)
+	wantStatus(t, errorOf(idgen.ParseWide("", idgen.Hex)), idgen.ErrText)
+	wantStatus(t, errorOf(idgen.FormatWide(idgen.WideIDOf(1), 99)), idgen.ErrArgument)
 }
 
 func TestTheBytesAreACopy(t *testing.T) {
