@@ -12,14 +12,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ConcurrencyTest {
@@ -28,16 +26,11 @@ class ConcurrencyTest {
   @TempDir Path folder;
 
   private Generator.Builder segment() {
-    return Generator.builder()
-        .kind("segment")
-        .store("sqlite:ids.db")
-        .directory(folder)
-        .storeCreate(true)
-        .segmentStep(100_000);
+    return Builders.segment(folder).segmentStep(100_000);
   }
 
   private Generator.Builder snowflake() {
-    return Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).worker(7);
+    return Builders.snowflake(folder);
   }
 
   /** Two ids per second: a caller that needs more has to wait. */
@@ -45,37 +38,16 @@ class ConcurrencyTest {
     return snowflake().layout("time:32s worker:30 sequence:1").waitMax(Duration.ofMinutes(1)).build();
   }
 
-  /** Runs the same call on all threads at once and returns their results. */
-  private static <T> List<T> onAllThreads(Callable<T> body) throws Exception {
-    var pool = Executors.newFixedThreadPool(THREADS);
-    try {
-      var together = new CountDownLatch(THREADS);
-      var results = new ArrayList<Future<T>>();
-      for (int thread = 0; thread < THREADS; thread++) {
-        results.add(pool.submit(() -> {
-          together.countDown();
-          together.await();
-          return body.call();
-        }));
-      }
-      var values = new ArrayList<T>();
-      for (var result : results) values.add(result.get());
-      return values;
-    } finally {
-      pool.shutdownNow();
-    }
-  }
-
-  /** Draws with every call that there is. */
-  private static long[] draw(Generator ids, int count) {
+  /** Draws with every call that there is: one by one, which Java does by itself, and so many at once. */
+  private static long[] draw(Generator ids, int count, int many) {
     var drawn = new long[count];
     int done = 0;
     while (done < count) {
       drawn[done++] = ids.next();
-      int rest = Math.min(100, count - done);
+      int rest = Math.min(many, count - done);
       done += ids.fill(drawn, done, rest);
       if (done == count) break;
-      var block = ids.nextBlock(Math.min(50, count - done));
+      var block = ids.nextBlock(Math.min(many, count - done));
       for (long index = 0; index < block.count(); index++) drawn[done++] = block.get(index);
       if (done == count) break;
       var one = ids.tryNext();
@@ -84,21 +56,12 @@ class ConcurrencyTest {
     return drawn;
   }
 
-  @Test
-  void noSegmentIdIsIssuedTwiceToAnyOfManyThreads() throws Exception {
-    try (var ids = segment().build()) {
-      var drawn = onAllThreads(() -> draw(ids, 500_000));
+  @ParameterizedTest
+  @CsvSource({"100000, 500000, 100", "100, 60000, 3"})
+  void noSegmentIdIsIssuedTwiceToAnyOfManyThreads(int step, int each, int many) throws Exception {
+    try (var ids = segment().segmentStep(step).build()) {
+      var drawn = Threads.together(THREADS, () -> draw(ids, each, many));
       Ids.assertDistinct(drawn);
-      drawn.forEach(Ids::assertRising);
-    }
-  }
-
-  @Test
-  void noSnowflakeIdIsIssuedTwiceToAnyOfManyThreads() throws Exception {
-    try (var ids = snowflake().build()) {
-      var drawn = onAllThreads(() -> draw(ids, 100_000));
-      Ids.assertDistinct(drawn);
-      assertEquals(drawn.stream().mapToLong(list -> list.length).sum(), ids.stats().issuedIds());
       drawn.forEach(Ids::assertRising);
     }
   }
@@ -106,15 +69,25 @@ class ConcurrencyTest {
   @Test
   void relaxedIdsAreUniqueToo() throws Exception {
     try (var ids = segment().order("relaxed").build()) {
-      Ids.assertDistinct(onAllThreads(() -> draw(ids, 200_000)));
+      Ids.assertDistinct(Threads.together(THREADS, () -> draw(ids, 200_000, 100)));
+    }
+  }
+
+  @Test
+  void noSnowflakeIdIsIssuedTwiceToAnyOfManyThreads() throws Exception {
+    try (var ids = snowflake().build()) {
+      var drawn = Threads.together(THREADS, () -> draw(ids, 100_000, 3));
+      Ids.assertDistinct(drawn);
+      assertEquals(drawn.stream().mapToLong(list -> list.length).sum(), ids.stats().issuedIds());
+      drawn.forEach(Ids::assertRising);
     }
   }
 
   @Test
   void generatorsOfTheirOwnOnOneTagShareItsNumbers() throws Exception {
-    Ids.assertDistinct(onAllThreads(() -> {
+    Ids.assertDistinct(Threads.together(THREADS, () -> {
       try (var ids = segment().segmentStep(1000).build()) {
-        return draw(ids, 50_000);
+        return draw(ids, 50_000, 100);
       }
     }));
   }
@@ -142,13 +115,13 @@ class ConcurrencyTest {
     for (int round = 0; round < 20; round++) {
       var ids = (kind.equals("segment") ? segment() : snowflake()).build();
       var closing = new CountDownLatch(THREADS / 2);
-      var results = onAllThreads(() -> {
+      var results = Threads.together(THREADS, () -> {
         var some = new long[64];
         long drawn = 0;
         try {
           while (true) {
             ids.next();
-            ids.fill(some);
+            if (drawn % 2 == 0) ids.fill(some);
             ids.stats();
             if (++drawn == 100) closing.countDown();
             if (closing.getCount() == 0) ids.close(); // several at once
@@ -198,7 +171,7 @@ class ConcurrencyTest {
         awaitWaiting(ids, before);
         thread.interrupt();
         long then = ids.stats().waits();
-        var end = result(task);
+        var end = Threads.result(task);
         // The promise is 20 ms. A wait of half a second has 25 such parts, each of which is counted.
         assertTrue(ids.stats().waits() <= then + 1, "it waited on");
         assertEquals(Status.CANCELLED, end.status());
@@ -218,7 +191,7 @@ class ConcurrencyTest {
       thread.start();
       awaitWaiting(ids);
       thread.interrupt();
-      int written = result(task).written();
+      int written = Threads.result(task).written();
       assertTrue(written > 0 && written < 900, () -> written + " ids in an instant, of a layout with two a second");
       assertTrue(Arrays.stream(some, 0, 100).allMatch(id -> id == 0));
       Ids.assertRising(Arrays.copyOfRange(some, 100, 100 + written));
@@ -252,14 +225,5 @@ class ConcurrencyTest {
   /** Until a call waits. {@code waits} is counted when a wait begins, so there is nothing to sleep for. */
   private static void awaitWaiting(Generator ids, long before) {
     while (ids.stats().waits() == before) Thread.onSpinWait();
-  }
-
-  private static <T> T result(FutureTask<T> task) throws Exception {
-    try {
-      return task.get();
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof AssertionError failed) throw failed;
-      throw e;
-    }
   }
 }

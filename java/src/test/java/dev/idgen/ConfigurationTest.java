@@ -51,15 +51,6 @@ class ConfigurationTest {
   }
 
   @Test
-  void anUnknownKeyNamesTheNearest() {
-    var refusal = refusal(ConfigException.class, Status.UNKNOWN_KEY, memory().set("segment.stp", "5"));
-    assertMentions(refusal, "segment.stp", "segment.step");
-    assertEquals("UNKNOWN_KEY", refusal.statusName());
-    assertFalse(refusal.retryable());
-    assertEquals(Duration.ZERO, refusal.retryAfter());
-  }
-
-  @Test
   void messagesKeepEveryCharacterOfAPath() {
     var missing = Path.of("größer \uD83D\uDE00.toml");
     var refused = refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(missing, "orders"));
@@ -79,7 +70,6 @@ class ConfigurationTest {
   @Test
   void aDurationIsGivenInWholeMilliseconds() {
     assertThrows(IllegalArgumentException.class, () -> memory().waitMax(Duration.ofNanos(1)));
-    refusal(ConfigException.class, Status.VALUE, memory().waitMax(Duration.ofDays(2)));
     try (var ids = memory().waitMax(Duration.ofSeconds(2)).build()) {
       assertEquals(1, ids.next());
     }
@@ -126,6 +116,15 @@ class ConfigurationTest {
   @Test
   void aPlaceOfKeysReplacesKeysOfTheProgram() {
     assertNull(Generator.builder().keys(List::of).cipherKey("env:KEYS").configuration.ownKeys);
+  }
+
+  @Test
+  void thePropertiesAreDocumented() {
+    for (var property : Idgen.properties()) {
+      assertFalse(property.type().isEmpty(), property::toString);
+      assertFalse(property.help().isEmpty(), property::toString);
+      assertFalse(property.since().isEmpty(), property::toString);
+    }
   }
 
   @Test

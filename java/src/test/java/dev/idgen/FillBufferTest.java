@@ -20,15 +20,7 @@ class FillBufferTest {
   @TempDir Path folder;
 
   private Generator orders(int step) {
-    return Generator.builder()
-        .kind("segment")
-        .tag("orders")
-        .store("sqlite:ids.db")
-        .directory(folder)
-        .storeCreate(true)
-        .segmentStep(step)
-        .segmentRunway(Duration.ZERO)
-        .build();
+    return Builders.segment(folder).segmentStep(step).segmentRunway(Duration.ZERO).build();
   }
 
   private static ByteBuffer direct(int longs) {
@@ -104,9 +96,7 @@ class FillBufferTest {
             public void segmentReturn(String namespace, String tag, long last, long unused) {}
           };
       try (var orders =
-          Generator.builder()
-              .kind("segment")
-              .tag("t")
+          Builders.segment(folder)
               .store(onlyOnce)
               .segmentStep(2000)
               .segmentRunway(Duration.ZERO)

@@ -3,7 +3,6 @@ package dev.idgen;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,11 +20,11 @@ class GeneratorTest {
   @TempDir Path folder;
 
   private Generator.Builder segment() {
-    return Generator.builder().kind("segment").store("sqlite:ids.db").directory(folder).storeCreate(true).tag("orders");
+    return Builders.segment(folder);
   }
 
   private Generator.Builder snowflake() {
-    return Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).worker(7);
+    return Builders.snowflake(folder);
   }
 
   private Path toml() throws Exception {
@@ -167,25 +166,6 @@ class GeneratorTest {
       assertTrue(stats.stockSeconds() == Double.POSITIVE_INFINITY || stats.rate() > 0, stats::toString);
       assertTrue(stats.refills() >= 1, stats::toString);
       assertEquals(0, stats.refillFailures());
-    }
-  }
-
-  @Test
-  void statsOfASnowflakeSayHowLongItsWindowLasts() {
-    try (var events = snowflake().window(Duration.ofSeconds(10)).build()) {
-      events.next();
-      assertEquals(0, events.stats().rate());
-      double left = events.stats().stockSeconds();
-      assertTrue(left > 5 && left < 11, left + " s of a window of 10 s");
-    }
-  }
-
-  @Test
-  void describeSaysWhatIsProtectedInWords() {
-    try (var durable = segment().build();
-        var volatileIds = Generator.builder().kind("segment").store("memory").storeCreate(true).build()) {
-      assertNotEquals("", durable.describe());
-      assertNotEquals(durable.describe(), volatileIds.describe());
     }
   }
 

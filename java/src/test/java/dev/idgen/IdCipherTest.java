@@ -13,12 +13,10 @@ import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -133,26 +131,15 @@ class IdCipherTest {
                   return List.copyOf(keys);
                 })
             .buildCipher();
-    var stop = new AtomicBoolean();
-    var threads = Executors.newFixedThreadPool(3);
-    var results = new ArrayList<java.util.concurrent.Future<?>>();
-    for (int t = 0; t < 3; t++) {
-      results.add(
-          threads.submit(
-              () -> {
-                while (!stop.get()) assertEquals(77, cipher.reveal(cipher.hide(77)));
-              }));
-    }
-    try {
-      for (int version = 2; version < 12; version++) {
-        keys.add(new IdKey(version, new byte[16 + version]));
-        cipher.reload();
-      }
-    } finally {
-      stop.set(true);
-    }
-    for (var result : results) result.get();
-    threads.shutdown();
+    Threads.repeating(
+        () -> assertEquals(77, cipher.reveal(cipher.hide(77))),
+        () -> {
+          for (int version = 2; version < 12; version++) {
+            keys.add(new IdKey(version, new byte[16 + version]));
+            cipher.reload();
+          }
+          return null;
+        });
     assertEquals(11, cipher.hide(5) >>> 42);
     fails.set(true);
     assertSame(sealed, assertThrows(IllegalStateException.class, cipher::reload));

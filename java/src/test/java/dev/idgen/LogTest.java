@@ -18,17 +18,7 @@ class LogTest {
   @TempDir Path folder;
 
   private Generator failing(BiConsumer<System.Logger.Level, String> log) throws Exception {
-    var ids =
-        Generator.builder()
-            .kind("segment")
-            .store("sqlite:ids.db")
-            .directory(folder)
-            .storeCreate(true)
-            .tag("orders")
-            .segmentStep(10)
-            .waitMax(Duration.ofMillis(100))
-            .log(log)
-            .build();
+    var ids = Builders.segment(folder).segmentStep(10).waitMax(Duration.ofMillis(100)).log(log).build();
     try (var files = Files.list(folder)) {
       for (Path file : files.toList()) Files.delete(file);
     }

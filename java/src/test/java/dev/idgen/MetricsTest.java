@@ -25,19 +25,6 @@ class MetricsTest {
     }
   }
 
-  private Generator.Builder segment() {
-    return Generator.builder()
-        .kind("segment")
-        .name("orders")
-        .store("sqlite:ids.db")
-        .directory(folder)
-        .storeCreate(true);
-  }
-
-  private Generator.Builder snowflake() {
-    return Generator.builder().name("events").store("sqlite:ids.db").directory(folder).storeCreate(true).worker(7);
-  }
-
   @Test
   void theTextHasTheSamplesOfTheVectors() {
     var generators = new ArrayList<Generator>();
@@ -72,12 +59,12 @@ class MetricsTest {
 
   @Test
   void aGeneratorThatIsStoppedSaysWhyAndWhatFailedLast() {
-    try (var orders = segment().segmentStep(10).build()) {
+    try (var orders = Builders.segment(folder).name("orders").segmentStep(10).build()) {
       assertEquals(0, orders.stats().stopped());
       assertEquals(null, orders.stats().lastFailureAt());
       assertEquals("", orders.stats().lastError());
       assertEquals(Long.MAX_VALUE - 10, orders.stats().tagLeft());
-      segment().admin().advanceSegment(Long.MAX_VALUE);
+      Builders.segment(folder).name("orders").admin().advanceSegment(Long.MAX_VALUE);
       var refused = assertThrows(ExhaustedException.class, () -> orders.nextBatch(100));
       var stats = orders.stats();
       assertEquals(Status.EXHAUSTED, stats.stopped());
@@ -90,11 +77,11 @@ class MetricsTest {
 
   @Test
   void aGeneratorSaysWhichItIs() {
-    var orders = segment().tag("t").build();
+    var orders = Builders.segment(folder).name("orders").tag("t").build();
     assertEquals("Generator[segment 'orders', tag 't' of namespace 'default']", orders.toString());
     orders.close();
     assertEquals("Generator[segment 'orders', tag 't' of namespace 'default', closed]", orders.toString());
-    try (var events = snowflake().build()) {
+    try (var events = Builders.snowflake(folder).name("events").build()) {
       assertEquals("Generator[snowflake 'events', worker 7 of namespace 'default']", events.toString());
     }
   }

@@ -9,13 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.IntSupplier;
 import java.util.stream.IntStream;
@@ -28,16 +25,11 @@ class OwnerTest {
   @TempDir Path folder;
 
   private Generator.Builder business() {
-    return Generator.builder()
-        .kind("business")
-        .store("sqlite:ids.db")
-        .directory(folder)
-        .storeCreate(true)
-        .tag("orders");
+    return Builders.business(folder);
   }
 
   private Generator.Builder order() {
-    return Generator.builder().layout("order").store("sqlite:ids.db").directory(folder).storeCreate(true).worker(5);
+    return Builders.snowflake(folder).layout("order");
   }
 
   private static ConfigException refusal(int status, Runnable call) {
@@ -49,26 +41,15 @@ class OwnerTest {
   @Test
   void noneOfAHundredThousandIdsComesTwiceAndEachHasTheGeneOfItsOwner() throws Exception {
     try (var orders = business().counters(7).segmentStep(1000).build()) {
-      var pool = Executors.newFixedThreadPool(4);
-      var drawn = new ArrayList<Future<long[]>>();
-      for (int thread = 0; thread < 4; thread++) {
-        int mine = thread;
-        drawn.add(pool.submit(() -> {
-          var ids = new long[25_000];
-          for (int index = 0; index < ids.length; index++) {
-            long owner = mine * 500L + index % 1000; // half of them are another thread's too
-            ids[index] = orders.nextFor(owner);
-            assertEquals(orders.layout().gene(owner), orders.decode(ids[index]).gene());
-          }
-          return ids;
-        }));
-      }
-      var all = new HashSet<Long>();
-      for (var ids : drawn) {
-        for (long id : ids.get()) assertTrue(all.add(id), () -> "DUPLICATE: " + id + " came twice");
-      }
-      pool.shutdown();
-      assertEquals(100_000, all.size());
+      Ids.assertDistinct(Threads.together(4, thread -> () -> {
+        var ids = new long[25_000];
+        for (int index = 0; index < ids.length; index++) {
+          long owner = thread * 500L + index % 1000; // half of them are another thread's too
+          ids[index] = orders.nextFor(owner);
+          assertEquals(orders.layout().gene(owner), orders.decode(ids[index]).gene());
+        }
+        return ids;
+      }));
     }
   }
 
@@ -83,6 +64,30 @@ class OwnerTest {
       }
       assertArrayEquals(new long[2], ids);
       assertEquals(last + 1, orders.nextFor("a"), "nothing was drawn");
+    }
+  }
+
+  @Test
+  void aBatchForOneOwnerRises() {
+    try (var orders = business().build()) {
+      var ids = new long[1000]; // several chunks of the native
+      long last = 0;
+      for (IntSupplier fill : List.<IntSupplier>of(() -> orders.fillFor(42, ids),
+               () -> orders.fillFor("42", ids), () -> orders.fillFor("42".getBytes(UTF_8), ids))) {
+        assertEquals(1000, fill.getAsInt());
+        for (long id : ids) {
+          assertTrue(id > last);
+          assertEquals(orders.layout().gene(42), orders.decode(id).gene());
+          last = id;
+        }
+      }
+      var wide = new WideId[1000];
+      assertEquals(1000, orders.fillWideFor(42, wide));
+      for (WideId id : wide) {
+        assertTrue(id.toLong() > last);
+        last = id.toLong();
+      }
+      assertEquals(0, orders.fillFor(42, new long[0]));
     }
   }
 
@@ -154,6 +159,17 @@ class OwnerTest {
                () -> orders.layout().gene((byte[]) null))) {
         assertThrows(NullPointerException.class, call::run);
       }
+    }
+  }
+
+  @Test
+  void callsWithoutAnOwnerAreRefusedAndLoseNothing() {
+    try (var orders = business().counters(1).build()) {
+      for (Runnable call : List.<Runnable>of(orders::next, orders::tryNext, () -> orders.fill(new long[3]),
+               () -> orders.nextBatch(3), () -> orders.nextBlock(3), () -> orders.stream().findFirst())) {
+        assertEquals(0, refusal(Status.UNSUPPORTED, call).written());
+      }
+      assertEquals(1, orders.decode(orders.nextFor("a")).segment());
     }
   }
 

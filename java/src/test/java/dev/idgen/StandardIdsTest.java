@@ -7,17 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,28 +84,11 @@ class StandardIdsTest {
   }
 
   private static <T> void assertAllDifferent(Supplier<T> make) throws Exception {
-    int threads = 4;
-    int each = 50_000;
-    var pool = Executors.newFixedThreadPool(threads);
-    try {
-      var together = new CountDownLatch(threads);
-      Callable<Collection<T>> body = () -> {
-        together.countDown();
-        together.await();
-        var ids = new ArrayList<T>(each);
-        for (int made = 0; made < each; made++) ids.add(make.get());
-        return ids;
-      };
-      var results = new ArrayList<Future<Collection<T>>>();
-      for (int thread = 0; thread < threads; thread++) results.add(pool.submit(body));
-      var all = new HashSet<T>();
-      for (var result : results) {
-        for (T id : result.get()) assertTrue(all.add(id), () -> "DUPLICATE: " + id + " was made twice");
-      }
-      assertEquals(threads * each, all.size());
-    } finally {
-      pool.shutdownNow();
+    var all = new HashSet<T>();
+    for (var ids : Threads.together(4, () -> Stream.generate(make).limit(50_000).toList())) {
+      for (T id : ids) assertTrue(all.add(id), () -> "DUPLICATE: " + id + " was made twice");
     }
+    assertEquals(200_000, all.size());
   }
 
   @Test

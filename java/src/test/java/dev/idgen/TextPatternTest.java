@@ -12,11 +12,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
@@ -138,23 +135,15 @@ class TextPatternTest {
   @Test
   void threadsWriteNoIdTwice(TestInfo test) throws Exception {
     var texts = ConcurrentHashMap.<String>newKeySet();
-    var threads = Executors.newFixedThreadPool(4);
     try (var orders = segment(test).pattern("{base58}-{check}").segmentStep(100).build()) {
-      var results = new ArrayList<Future<?>>();
-      for (int thread = 0; thread < 4; thread++) {
-        results.add(
-            threads.submit(
-                () -> {
-                  for (int i = 0; i < 5000; i++) {
-                    String text = orders.nextText();
-                    assertTrue(texts.add(text), () -> "DUPLICATE: " + text);
-                    assertEquals(text, orders.textPattern().format(orders.textPattern().parse(text).id()));
-                  }
-                }));
-      }
-      for (var result : results) result.get();
-    } finally {
-      threads.shutdown();
+      Threads.together(4, () -> {
+        for (int i = 0; i < 5000; i++) {
+          String text = orders.nextText();
+          assertTrue(texts.add(text), () -> "DUPLICATE: " + text);
+          assertEquals(text, orders.textPattern().format(orders.textPattern().parse(text).id()));
+        }
+        return null;
+      });
     }
     assertEquals(20_000, texts.size());
   }

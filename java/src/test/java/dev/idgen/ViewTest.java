@@ -2,28 +2,23 @@ package dev.idgen;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ids that Java draws by itself are those of the library, drawn at the same time from the same words. */
 class ViewTest {
   @TempDir Path folder;
 
   private Generator.Builder of(String kind) {
-    var builder = Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true);
-    return kind.equals("segment") ? builder.kind("segment").tag("orders") : builder.worker(7);
+    return kind.equals("segment") ? Builders.segment(folder) : Builders.snowflake(folder);
   }
 
   private Generator small() {
@@ -81,6 +76,7 @@ class ViewTest {
       long before = System.currentTimeMillis();
       long id = events.next();
       var parts = events.decode(id);
+      assertEquals(Set.of(Field.TIME, Field.WORKER, Field.SEQUENCE), parts.fields());
       assertEquals(7, parts.worker());
       long time = parts.instant().toEpochMilli();
       assertTrue(before <= time && time <= System.currentTimeMillis(), "now, but: " + parts);
@@ -128,43 +124,11 @@ class ViewTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"segment", "snowflake"})
-  void threadsOfJavaAndOfTheLibraryShareWhatThereIs(String kind) throws Exception {
-    int threads = 6;
-    int each = 30_000;
-    var ids = new long[threads * each];
-    var failure = new AtomicReference<Throwable>();
-    try (var generator = of(kind).set("segment.step", "100").build()) {
-      var all = new Thread[threads];
-      for (int t = 0; t < threads; t++) {
-        int begin = t * each;
-        boolean isNative = t % 3 == 2;
-        all[t] =
-            new Thread(
-                () -> {
-                  for (int i = begin; i < begin + each; ) {
-                    if (isNative) {
-                      i += generator.fill(ids, i, 10);
-                    } else {
-                      ids[i++] = generator.next();
-                    }
-                  }
-                });
-        all[t].setUncaughtExceptionHandler((thread, thrown) -> failure.set(thrown));
-        all[t].start();
-      }
-      for (var thread : all) thread.join();
-    }
-    assertNull(failure.get());
-    Ids.assertEachRises(ids, each);
-    Ids.assertDistinct(List.of(ids));
-  }
-
   @Test
   void aClosedGeneratorGivesNothingThoughAnotherHasItsWorker() {
     var first = of("snowflake").build();
     try (var second = of("snowflake").build()) {
+      assertEquals(2, first.stats().handles());
       long id = first.next();
       first.close();
       assertThrows(ClosedException.class, first::next);
