@@ -9,8 +9,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,47 @@ def distinct(*lists: Iterable[Any]) -> int:
     ids = [id for each in lists for id in each]
     assert len(set(ids)) == len(ids), f"DUPLICATE: {len(ids)} ids, {len(set(ids))} different"
     return len(ids)
+
+
+def in_threads(
+    count: int, body: Callable[[list[Any]], object], meanwhile: Callable[[], object] = lambda: None
+) -> list[list[Any]]:
+    """What so many threads have put into their lists. Each must end."""
+    lists: list[list[Any]] = [[] for _ in range(count)]
+    threads = [threading.Thread(target=body, args=(mine,)) for mine in lists]
+    for thread in threads:
+        thread.start()
+    meanwhile()
+    for thread in threads:
+        thread.join(timeout=patience(60))
+        assert not thread.is_alive(), "a thread has not ended"
+    return lists
+
+
+def in_child(body: Callable[[], str]) -> str:
+    """What `body` returns in a forked child."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reader)
+            os.write(writer, body().encode())
+        except BaseException as error:
+            os.write(writer, f"raised {type(error).__name__}: {error}".encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        answer = stream.read()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return answer
+
+
+def expect(error_type: type[idgen.Error], call: Callable[[], object]) -> str:
+    try:
+        return f"no error: {call()}"
+    except error_type as error:
+        return type(error).__name__
 
 
 def wait_until_forgotten(reference: weakref.ref[Any]) -> None:

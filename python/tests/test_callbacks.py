@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import sys
-import threading
 import time
 import weakref
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import idgen
 import pytest
-from conftest import ManualClock, SleepingClock, distinct, run_python
+from conftest import ManualClock, SleepingClock, distinct, in_threads, run_python
 
 
 def test_ids_carry_the_time_of_the_given_clock(memory_store: str, manual_clock: ManualClock) -> None:
@@ -33,20 +32,13 @@ def test_a_wait_uses_sleep_ns_of_the_clock(memory_store: str, sleeping_clock: Sl
 
 def test_a_clock_works_from_many_threads(memory_store: str, sleeping_clock: SleepingClock) -> None:
     with idgen.Generator(worker=1, store=memory_store, clock=sleeping_clock) as generator:
-        ids: list[list[int]] = [[] for _ in range(4)]
 
         def draw(mine: list[int]) -> None:
             for _ in range(2_000):
                 mine.append(generator.next())
                 generator.stats()
 
-        threads = [threading.Thread(target=draw, args=(mine,)) for mine in ids]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(timeout=60)
-            assert not thread.is_alive(), "a lock of the core and the GIL wait for each other"
-        assert distinct(*ids) == 8_000
+        assert distinct(*in_threads(4, draw)) == 8_000  # a lock of the core and the GIL do not wait for each other
 
 
 @pytest.mark.parametrize("clock", [5, "now", lambda: 1.5, lambda: None])
@@ -174,22 +166,17 @@ def test_a_generator_that_is_collected_is_closed_first_and_gives_its_worker_back
 
 def test_collecting_while_other_threads_draw_disturbs_nobody(memory_store: str) -> None:
     service = Service(memory_store, worker=1)
-    ids: list[list[int]] = [[] for _ in range(3)]
 
     def draw(mine: list[int]) -> None:
         for _ in range(2_000):
             mine.append(service.ids.next())
 
-    threads = [threading.Thread(target=draw, args=(mine,)) for mine in ids]
-    for thread in threads:
-        thread.start()
-    for number in range(20):
-        Service(f"{memory_store}-{number}", worker=1).ids.next()
-        gc.collect()
-    for thread in threads:
-        thread.join(timeout=60)
-        assert not thread.is_alive()
-    assert distinct(*ids) == 6_000
+    def collect() -> None:
+        for number in range(20):
+            Service(f"{memory_store}-{number}", worker=1).ids.next()
+            gc.collect()
+
+    assert distinct(*in_threads(3, draw, meanwhile=collect)) == 6_000
 
 
 def test_an_interpreter_ends_cleanly_with_generators_and_their_callbacks_alive() -> None:

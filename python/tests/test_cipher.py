@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import idgen
 import numpy as np
 import pytest
-from conftest import REPOSITORY, vectors
+from conftest import REPOSITORY, in_child, vectors
 from patience import repeating
 
 FIRST = "1 2B7E151628AED2A6ABF7158809CF4F3C\n"
@@ -243,10 +242,7 @@ def test_a_cipher_says_what_it_is_but_not_to_another_process(hiding: Hiding) -> 
 def test_a_forked_child_hides_and_reveals(hiding: Hiding) -> None:
     cipher = hiding()
     hidden = cipher.hide(99)
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if cipher.hide(99) == hidden and cipher.reveal(hidden) == 99 else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    assert in_child(lambda: f"{cipher.hide(99)} {cipher.reveal(hidden)}") == f"{hidden} 99"
 
 
 class Rows:

@@ -43,6 +43,7 @@ def test_an_error_has_the_cores_status_name_and_retryability() -> None:
         idgen.Generator(nonsense=1)  # type: ignore[call-arg]
     row = next(row for row in idgen.statuses() if row.name == "UNKNOWN_KEY")
     error = caught.value
+    assert isinstance(error, ValueError)
     assert (error.status, error.name, error.retryable) == (row.status, row.name, row.retryable)
     assert error.retry_after is None
     assert error.written == 0

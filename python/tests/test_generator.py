@@ -15,7 +15,7 @@ from typing import Any
 import idgen
 import numpy as np
 import pytest
-from conftest import ManualClock, distinct
+from conftest import distinct, in_threads
 
 
 def test_a_new_segment_begins_at_1_and_has_no_gaps(segment: idgen.Generator) -> None:
@@ -145,7 +145,6 @@ def test_leaving_the_context_closes_and_gives_the_rest_back(tmp_path: Path) -> N
 
 
 def test_four_threads_never_get_the_same_id(snowflake: idgen.Generator) -> None:
-    ids: list[list[int]] = [[] for _ in range(4)]
     start = threading.Barrier(4)
 
     def draw(mine: list[int]) -> None:
@@ -154,11 +153,7 @@ def test_four_threads_never_get_the_same_id(snowflake: idgen.Generator) -> None:
             mine.append(snowflake.next())
         mine.extend(snowflake.next_batch(20_000).tolist())
 
-    threads = [threading.Thread(target=draw, args=(mine,)) for mine in ids]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    ids = in_threads(4, draw)
     assert all(mine == sorted(mine) for mine in ids)
     assert distinct(*ids) == 4 * 40_000
 
@@ -216,15 +211,23 @@ def test_describe_and_stats_say_what_is_going_on(segment: idgen.Generator) -> No
     assert stats.stock_seconds == math.inf or stats.rate > 0
 
 
-def test_a_snowflake_says_how_long_its_window_lasts(memory_store: str, manual_clock: ManualClock) -> None:
-    with idgen.Generator(worker=1, store=memory_store, window="10s", clock=manual_clock) as generator:
-        generator.next()
-        assert generator.stats().rate == 0
-        assert generator.stats().stock_seconds == pytest.approx(10, abs=0.002)  # this ms is begun
-    assert generator.stats().stock_seconds == math.inf
-
-
 def test_name_kind_and_layout_are_those_of_the_configuration(segment: idgen.Generator) -> None:
     assert segment.kind == "segment"
     assert segment.layout.fields[0].name == "segment"
     assert repr(segment) == "<idgen.Generator segment 'idgen', tag 'orders' of namespace 'default'>"
+
+
+def test_the_environment_overrides_the_file_and_can_do_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "idgen.toml"
+    file.write_text('[orders]\nkind = "segment"\nstore = "memory"\nwait-max = "2s"\n')
+    monkeypatch.setenv("IDGEN_ORDERS_KIND", "segment")
+    monkeypatch.setenv("IDGEN_ORDERS_STORE", f"sqlite:{tmp_path}/ids.db")
+    monkeypatch.setenv("IDGEN_ORDERS_STORE_CREATE", "true")
+    with idgen.open(file, "orders") as one, idgen.open(None, "orders") as two:
+        assert "ids.db" in one.describe()
+        assert len({one.next(), two.next()}) == 2
+    monkeypatch.setenv("IDGEN_ORDERS_SEGMENT_STEPP", "1")
+    with pytest.raises(idgen.UnknownKeyError, match=r"IDGEN_ORDERS_SEGMENT_STEPP.*IDGEN_ORDERS_SEGMENT_STEP"):
+        idgen.open(None, "orders")

@@ -11,8 +11,8 @@ import pytest
 from conftest import run_python
 from patience import patience
 
-WAITING = """
-import array, sys, idgen
+SET_BACK = """
+import array, signal, threading, idgen
 
 class Clock:
     ns = 1_767_225_600_000_000_000
@@ -22,6 +22,11 @@ clock = Clock()
 generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="1h")
 last = generator.next()
 clock.ns -= 1_000_000_000
+"""
+
+WAITING = (
+    SET_BACK
+    + """
 print("waiting", flush=True)
 try:
     %s
@@ -30,6 +35,7 @@ except KeyboardInterrupt:
     assert generator.next() > last
     print("interrupted", flush=True)
 """
+)
 
 
 def interrupted(program: str) -> str:
@@ -119,18 +125,9 @@ except KeyboardInterrupt:
 
 
 def test_a_signal_handler_that_does_not_raise_lets_the_wait_go_on() -> None:
-    result = run_python("""
-import signal, idgen
-
-class Clock:
-    ns = 1_767_225_600_000_000_000
-    def __call__(self): return self.ns
-
-clock = Clock()
-generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="1h")
-last = generator.next()
-clock.ns -= 1_000_000_000
-
+    result = run_python(
+        SET_BACK
+        + """
 def repair(number, frame):
     clock.ns += 2_000_000_000
 
@@ -138,27 +135,21 @@ signal.signal(signal.SIGALRM, repair)
 signal.setitimer(signal.ITIMER_REAL, 0.1)
 assert generator.next() > last
 print("went on")
-""")
+"""
+    )
     assert result.stdout == "went on\n", result.stderr
 
 
 def test_daemon_threads_that_wait_do_not_crash_the_end_of_the_interpreter() -> None:
-    result = run_python("""
-import threading, idgen
-
-class Clock:
-    ns = 1_767_225_600_000_000_000
-    def __call__(self): return self.ns
-
-clock = Clock()
-generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="1h")
-generator.next()
-clock.ns -= 1_000_000_000
+    result = run_python(
+        SET_BACK
+        + """
 for _ in range(4):
     threading.Thread(target=generator.next, daemon=True).start()
 while generator.stats().handles != 1: pass
 print("the end")
-""")
+"""
+    )
     assert (result.returncode, result.stdout) == (0, "the end\n"), result.stderr
 
 

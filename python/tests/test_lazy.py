@@ -20,10 +20,9 @@ from typing import Any
 
 import idgen
 import pytest
-from conftest import distinct, run_python
+from conftest import distinct, expect, in_child, run_python
 from patience import repeating, wait_until
 from test_interrupt import interrupted
-from test_processes import expect, in_child
 
 
 class Store:

@@ -10,7 +10,7 @@ from typing import Any
 
 import idgen
 import pytest
-from conftest import settings_of, vectors
+from conftest import in_child, settings_of, vectors
 
 PROCESS = f"{os.getpid()}@{socket.gethostname()}"
 
@@ -75,11 +75,5 @@ def test_the_process_is_a_label_of_its_own_in_a_child(segment: idgen.Generator) 
         return set(re.findall('process="(.*?)"', idgen.metrics([segment])))
 
     assert processes() == {PROCESS}
-    reader, writer = os.pipe()
-    if (child := os.fork()) == 0:
-        os.write(writer, " ".join(processes()).encode())
-        os._exit(0)
-    os.waitpid(child, 0)
-    os.close(writer)
-    with os.fdopen(reader) as text:
-        assert text.read() == f"{child}@{socket.gethostname()}"
+    child, label = in_child(lambda: f"{os.getpid()} {' '.join(processes())}").split(" ")
+    assert label == f"{child}@{socket.gethostname()}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
+import itertools
 from array import array
 from pathlib import Path
 
 import idgen
 import numpy as np
 import pytest
-from conftest import distinct
+from conftest import distinct, in_threads
 
 
 def business(path: Path, **properties: object) -> idgen.Generator:
@@ -58,16 +58,12 @@ def test_a_batch_that_meets_a_bad_owner_keeps_what_it_has(tmp_path: Path) -> Non
 
 
 def test_threads_never_get_an_id_twice(tmp_path: Path) -> None:
-    drawn: list[list[int]] = [[] for _ in range(4)]
+    places = itertools.count()
     with business(tmp_path, segment_step=1000) as orders:
 
-        def draw(place: int) -> None:
+        def draw(mine: list[int]) -> None:
+            place = next(places)
             for n in range(5000):
-                drawn[place].append(orders.next_for(n % 100 if place % 2 else f"{place}-{n % 7}"))
+                mine.append(orders.next_for(n % 100 if place % 2 else f"{place}-{n % 7}"))
 
-        threads = [threading.Thread(target=draw, args=(place,)) for place in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert distinct(*drawn) == 20_000
+        assert distinct(*in_threads(4, draw)) == 20_000

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import threading
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import idgen
 import pytest
-from conftest import distinct
+from conftest import distinct, in_threads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,7 +125,6 @@ def test_the_longest_text_loses_no_id(memory_store: str) -> None:
 
 
 def test_threads_write_no_id_twice(memory_store: str) -> None:
-    made: list[list[str]] = [[] for _ in range(4)]
     with segment(memory_store, pattern="{base58}-{check}", segment_step=100) as orders:
         pattern = orders.text_pattern
 
@@ -135,9 +133,4 @@ def test_threads_write_no_id_twice(memory_store: str) -> None:
                 texts.append(orders.next_text())
                 assert pattern.format(pattern.parse(texts[-1]).id) == texts[-1]
 
-        threads = [threading.Thread(target=work, args=(texts,)) for texts in made]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert distinct(*made) == 20_000
+        assert distinct(*in_threads(4, work)) == 20_000

@@ -16,36 +16,10 @@ from typing import Any
 
 import idgen
 import pytest
-from conftest import distinct, run_python
+from conftest import distinct, expect, in_child, run_python
 from patience import patience
 
 COUNT = 20_000
-
-
-def in_child(body: Callable[[], str]) -> str:
-    """What `body` returns in a forked child."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(reader)
-            os.write(writer, body().encode())
-        except BaseException as error:
-            os.write(writer, f"raised {type(error).__name__}: {error}".encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as stream:
-        answer = stream.read()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    return answer
-
-
-def expect(error_type: type[idgen.Error], call: Callable[[], object]) -> str:
-    try:
-        return f"no error: {call()}"
-    except error_type as error:
-        return type(error).__name__
 
 
 def test_a_forked_child_of_a_fixed_worker_gets_forked_and_the_parent_goes_on(tmp_path: Path) -> None:

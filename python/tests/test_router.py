@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import os
 from array import array
 from pathlib import Path
 
 import idgen
 import numpy as np
 import pytest
-from conftest import REPOSITORY, vectors
+from conftest import REPOSITORY, in_child, vectors
 from patience import repeating, wait_until
 
 VECTORS = REPOSITORY / "tests" / "vectors"
@@ -138,10 +137,7 @@ def test_a_router_takes_a_new_file_by_itself(tmp_path: Path) -> None:
 
 def test_a_child_goes_on_with_the_table_that_it_has() -> None:
     router = idgen.Router(table(1))
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if router.route_node(3).shard == "db0" and router.version == 1 else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    assert in_child(lambda: f"{router.route_node(3).shard} of version {router.version}") == "db0 of version 1"
 
 
 def test_bad_arguments_are_refused() -> None:

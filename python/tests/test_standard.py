@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import threading
 import uuid
 from typing import TYPE_CHECKING, cast
 
 import idgen
 import pytest
-from conftest import distinct
+from conftest import distinct, in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,15 +51,10 @@ def test_each_is_made_one_by_one_and_in_batches(name: str) -> None:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_threads_make_none_twice(name: str) -> None:
-    made: list[list[object]] = [[] for _ in range(4)]
-    threads = [
-        threading.Thread(target=lambda ids=ids: ids.extend(MAKERS[name]() for _ in range(20_000))) for ids in made
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert distinct(*made) == 80_000
+    def make(mine: list[object]) -> None:
+        mine.extend(MAKERS[name]() for _ in range(20_000))
+
+    assert distinct(*in_threads(4, make)) == 80_000
 
 
 def test_bytes_are_a_uuid_or_an_object_id_by_their_length_and_a_ulid_if_that_is_said() -> None:

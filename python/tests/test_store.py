@@ -14,7 +14,7 @@ from typing import Any
 
 import idgen
 import pytest
-from conftest import distinct, run_python, wait_until_forgotten
+from conftest import distinct, expect, in_child, run_python, wait_until_forgotten
 from idgen.sql import SqlStore
 from patience import wait_until
 
@@ -198,16 +198,7 @@ def test_a_forked_child_does_not_use_its_parents_store() -> None:
     store = Counter()
     with generator(store) as orders:
         orders.next()
-        child = os.fork()
-        if child == 0:
-            try:
-                orders.next()
-                os._exit(1)
-            except idgen.ForkedError:
-                os._exit(0)
-            except BaseException:
-                os._exit(2)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert in_child(lambda: expect(idgen.ForkedError, orders.next)) == "ForkedError"
         assert orders.next() == 2
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import sqlite3
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -107,9 +107,12 @@ def test_open_reads_a_table_and_keywords_override_it(tmp_path: Path) -> None:
     assert (tmp_path / "ids.db").exists(), "a relative store lies beside the file"
 
 
-def test_a_path_that_is_not_utf8_can_be_opened(tmp_path: Path) -> None:
-    folder = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
-    os.mkdir(folder)
-    path = Path(folder, "idgen.toml")
-    path.write_text('[a]\nworker = 1\nstore = "memory:latin"\n')
-    assert idgen.config_names(path) == ("a",)
+def test_what_would_make_a_tag_is_told_without_making_it(tmp_path: Path) -> None:
+    path = tmp_path / "ids.db"
+    where: idgen.Properties = {"store": f"sqlite:{path}", "namespace": 128 * "'", "tag": "caf\u00e9" + 120 * "'"}
+    statements = idgen.segment_statements(**where)
+    assert not path.exists()
+    connection = sqlite3.connect(path)
+    connection.executescript(statements)
+    connection.close()
+    assert idgen.segment_show(**where).max_id == 0

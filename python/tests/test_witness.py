@@ -11,7 +11,7 @@ from pathlib import Path
 
 import idgen
 import pytest
-from test_processes import in_child
+from conftest import in_child
 from patience import wait_until
 
 DRAWS_AND_DIES = """

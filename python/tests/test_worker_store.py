@@ -12,6 +12,7 @@ from typing import Any
 
 import idgen
 import pytest
+from conftest import expect, in_child
 from idgen.sql import SqlStore
 from patience import wait_until
 
@@ -215,16 +216,7 @@ def test_a_text_that_is_longer_than_the_core_keeps_is_cut_at_a_character() -> No
 def test_a_forked_child_is_refused(store: Any) -> None:
     with events(store, "auto") as generator:
         generator.next()
-        child = os.fork()
-        if child == 0:
-            try:
-                generator.next()
-                os._exit(1)
-            except idgen.ForkedError:
-                os._exit(0)
-            except BaseException:
-                os._exit(2)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert in_child(lambda: expect(idgen.ForkedError, generator.next)) == "ForkedError"
         generator.next()
 
 
