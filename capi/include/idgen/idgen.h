@@ -18,11 +18,14 @@
  * store commits a range to this generator alone before its first id is issued. That, and not a clock or a lease, is why
  * no id is issued twice.
  *
+ * What fewer programs need is in headers that include this one: admin.h (figures, rows of a store, copies of a
+ * process), cipher.h (hidden ids), host.h (a clock, a store, a log of the host), route.h (shards), standard.h (UUIDs,
+ * ULIDs, ObjectIds), view.h (ids without a call). docs/c-api.md shows all of them by task.
+ *
  * THE CONTRACT
  *
- *  1. Handles. idgen_t, idgen_config_t, idgen_layout_t, idgen_route_table_t, idgen_router_t and idgen_cipher_t are
- *     opaque. A function with a parameter `**out` makes one: the caller owns it and frees it with the matching
- *     *_destroy. A handle of the wrong type gives IDGEN_E_HANDLE, never a crash.
+ *  1. Handles are opaque. A function with a parameter `**out` makes one: the caller owns it and frees it with the
+ *     matching *_destroy. A handle of the wrong type gives IDGEN_E_HANDLE, never a crash.
  *  2. Memory. Nothing else changes owners: results go to the caller's memory, arguments are copied before the call
  *     returns, and every `const char *` returned is static.
  *  3. NULL. A NULL handle or a NULL required pointer gives IDGEN_E_HANDLE or IDGEN_E_ARGUMENT. `err` may always be
@@ -33,44 +36,28 @@
  *  5. Errors. Every call that can fail returns an idgen_status_t: IDGEN_OK is 0, all others are failures. Each function
  *     lists its own. In these lists "any" means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY and
  *     IDGEN_E_INTERNAL, and a range such as 60..79 means the statuses of status.h with these numbers. A failure fills
- *     `err`, if given: what was asked, what was found, what is allowed, what to do. After a success its content is
- *     meaningless. `err` is always the last parameter; only idgen_try_next and its kind have none. There is no
- *     thread-local "last error". No C++ exception leaves the library; it never prints, aborts, exits or reads the
- *     environment. (One exception: if memory runs out inside the TOML reader, the reader ends the process.)
- *  6. Public structs begin with struct_size, which the side that fills the struct in sets to its sizeof. They grow only
- *     at the end; the library writes no more than struct_size bytes. Use the *_INIT macros. Members named `reserved`
- *     are 0. An idgen_error_t of zeros is filled too, and says what to set.
+ *     `err`, the last parameter, if given: what was asked, what was found, what is allowed, what to do. After a success
+ *     its content is meaningless. No C++ exception leaves the library, and it never prints, aborts or exits.
+ *  6. Public structs begin with struct_size, which the side that fills the struct in sets to its sizeof, as the *_INIT
+ *     macros do. They grow only at the end; the library writes no more than struct_size bytes. Members named `reserved`
+ *     are 0.
  *  7. Threads. "Threads: any" means that any number of threads may call the function at the same time, also on the same
- *     handle. This holds for every call on an idgen_t, an idgen_router_t or an idgen_cipher_t but *_destroy, and for
- *     every call on an idgen_layout_t or an idgen_route_table_t, which never change. "Threads: one" means one thread at
- *     a time per handle, as for an idgen_config_t. No call may use a handle while it is being destroyed, or afterwards;
- *     call idgen_close to stop the others first.
- *  8. Blocking. A call marked "Blocks: no" never waits. The others wait for what they name: a store, the clock, a file,
- *     another thread's refill. The property wait_max limits the wait. A locked store adds at most twice store_timeout
- *     where the calling thread itself asks the store: create, open, close, destroy, a child's first call, and any call
- *     while no thread can be started; a name server that does not answer, what the C library's resolver takes. A
- *     thread is cancelled (pthread_cancel) when it enters a call that blocks, never within. No call is safe in a
- *     signal handler.
- *  9. Fork. A child process never issues its parent's ids. Its first call takes the slow path automatically, also after
- *     a raw clone(). A segment generator then draws a new segment (on_fork = reacquire) or returns IDGEN_E_FORKED
- *     (on_fork = error). A fixed worker, the memory store and a store of the host always return IDGEN_E_FORKED, because
- *     the parent still owns them. The child of a raw clone() made while another thread was inside the store gets
- *     IDGEN_E_FORKED too, because nobody releases that thread's locks there. idgen_destroy in the child frees memory
- *     and leaves the parent's reservations alone. Not covered: a fork made by a signal handler that interrupted a call
- *     on the same handle, and a byte-wise clone of a running machine without idgen_reset.
- * 10. Callbacks (clock, store, log) may be called from any thread, the library's own included, and from several at
- *     once. No lock of the library is held meanwhile. They must not throw, longjmp, or call the same generator; other
- *     generators are fine. `release` is called exactly once.
- * 11. Versions. Within one IDGEN_ABI_VERSION, symbols are added, never changed or removed. Everything is there since
- *     0.1 unless stated otherwise.
+ *     handle. "Threads: one" means one thread at a time per handle. No call may use a handle while it is being
+ *     destroyed, or afterwards; call idgen_close to stop the others first.
+ *  8. Blocking. A call marked "Blocks: no" never waits. The others wait for what they name, and the property
+ *     wait_max limits the wait. No call is safe in a signal handler.
+ *  9. Fork. A child process never issues its parent's ids. There a segment generator's first call draws a new segment
+ *     (on_fork = reacquire) or returns IDGEN_E_FORKED (on_fork = error). A fixed worker, the memory store and a store
+ *     of the host always return IDGEN_E_FORKED, because the parent still owns them. idgen_destroy in the child frees
+ *     memory and leaves the parent's reservations alone.
+ * 10. Callbacks may be called from any thread, the library's own included, and from several at once, and never while
+ *     the library holds a lock. They must not throw, longjmp, or call the same generator.
+ * 11. Versions. Within one IDGEN_ABI_VERSION, symbols are added, never changed or removed. The numbers of status codes,
+ *     fields and encodings are fixed for ever.
+ *
+ * docs/c-api.md has the cases at the edge: what a locked store adds to a wait, pthread_cancel, raw clone().
  *
  * Ids are 64-bit. All presets except those marked unsigned keep the top bit clear, so they fit a signed 64-bit column.
- * The numbers of status codes, fields and encodings are fixed for ever.
- *
- * Names. `epoch` is what time 0 of a layout means. `fence` is the number that distinguishes an owner of a worker from
- * the one before. `step` is how many numbers a grant has. `stride` is the distance from one id to the next. Instants in
- * results end in _unix_ms. Between the library and a store of the host they are Unix ms as well, and are called start,
- * end, now and used.
  */
 #ifndef IDGEN_H
 #define IDGEN_H
@@ -217,6 +204,23 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generato
                                                                idgen_cancelled_fn cancelled, void *ctx,
                                                                idgen_error_t *err);
 
+/* Stops the handle: waiting and later calls return IDGEN_E_CLOSED. The last handle on a reservation gives the unused
+ * rest back to the store. What the store does not take back is never issued by anyone: a gap and a warning in the log,
+ * not an error, since the work is done. Closing again does nothing.
+ * Errors: any. Blocks: on the store. Threads: any. */
+IDGEN_API idgen_status_t idgen_close(idgen_t *generator, idgen_error_t *err);
+
+/* idgen_close whose wait can be cancelled. After IDGEN_E_CANCELLED the handle is closed, and a thread of the library
+ * still gives the rest back.
+ * Errors: IDGEN_E_CANCELLED, any. Blocks: on the store, until cancelled. Threads: any. */
+IDGEN_API idgen_status_t idgen_close_wait(idgen_t *generator, idgen_cancelled_fn cancelled, void *ctx,
+                                          idgen_error_t *err);
+
+/* Frees a generator, after closing it if it is still open.
+ * Errors: none. Blocks: as idgen_close, if it was not closed. Threads: the caller makes sure that no other call on the
+ * handle is running. */
+IDGEN_API void idgen_destroy(idgen_t *generator);
+
 /* ------------------------------------------------------------------------------------------ ids with an owner
  *
  * If the layout has a gene (kind = business, or layout = order), each id has an owner, and the gene comes from it: ids
@@ -290,25 +294,6 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wide_for_ints(idgen_t *gener
                                                                   size_t owner_count, idgen_wide_id_t *ids, size_t n,
                                                                   size_t *written, idgen_cancelled_fn cancelled,
                                                                   void *ctx, idgen_error_t *err);
-
-/* --------------------------------------------------------------------------------------------------- closing */
-
-/* Stops the handle: waiting and later calls return IDGEN_E_CLOSED. The last handle on a reservation gives the unused
- * rest back to the store. What the store does not take back is never issued by anyone: a gap and a warning in the log,
- * not an error, since the work is done. Closing again does nothing.
- * Errors: any. Blocks: on the store. Threads: any. */
-IDGEN_API idgen_status_t idgen_close(idgen_t *generator, idgen_error_t *err);
-
-/* idgen_close whose wait can be cancelled. After IDGEN_E_CANCELLED the handle is closed, and a thread of the library
- * still gives the rest back.
- * Errors: IDGEN_E_CANCELLED, any. Blocks: on the store, until cancelled. Threads: any. */
-IDGEN_API idgen_status_t idgen_close_wait(idgen_t *generator, idgen_cancelled_fn cancelled, void *ctx,
-                                          idgen_error_t *err);
-
-/* Frees a generator, after closing it if it is still open.
- * Errors: none. Blocks: as idgen_close, if it was not closed. Threads: the caller makes sure that no other call on the
- * handle is running. */
-IDGEN_API void idgen_destroy(idgen_t *generator);
 
 /* ---------------------------------------------------------------------------------------------- configuration */
 
