@@ -6,7 +6,6 @@
 
 #include <limits>
 #include <random>
-#include <set>
 
 #include "idgen/text.hpp"
 #include "vectors/expect_error.hpp"
@@ -206,6 +205,11 @@ TEST(Layout, APlainSegmentUsesAll63Bits) {
   const Layout plain = Layout::plain_segment();
   EXPECT_EQ(plain, Layout::parse("segment:63"));
   EXPECT_EQ(static_cast<std::uint64_t>(plain.decode(kNever).segment), static_cast<std::uint64_t>(kNever));
+}
+
+TEST(Layout, AnEpochIsOfTheYears0To9999) {  // what is outside is in bad_layouts.tsv
+  for (const char* epoch : {"0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"})
+    EXPECT_EQ(Layout::parse("default", parse_instant(epoch)).epoch_unix_ms(), parse_instant(epoch));
 }
 
 }  // namespace
