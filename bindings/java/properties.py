@@ -66,10 +66,10 @@ def setter(row: dict[str, str], java_type: str, as_text: str) -> str:
     ]
     if java_type in ("Duration", "Instant"):
         about.append("@throws IllegalArgumentException if it is not a whole number of milliseconds")
-    return (
-        f"\n{javadoc(*about)}  public Generator.Builder {name}({java_type} value) {{\n"
-        f'    return set("{row["name"]}", {as_text});\n  }}\n'
-    )
+    signature = f"  public Generator.Builder {name}({java_type} value)"
+    body = f'return set("{row["name"]}", {as_text});'
+    line = f"{signature} {{ {body} }}"
+    return f"\n{javadoc(*about)}" + (line if len(line) <= 120 else f"{signature} {{\n    {body}\n  }}") + "\n"
 
 
 rows = [json.loads(line) for line in sys.stdin]

@@ -18,9 +18,7 @@ abstract class PropertySetters {
    * @param value {@code name}: 1 to 128 characters; default idgen
    * @return this
    */
-  public Generator.Builder name(String value) {
-    return set("name", value);
-  }
+  public Generator.Builder name(String value) { return set("name", value); }
 
   /**
    * snowflake: an id holds time, worker and sequence, and is drawn from a reserved window of the worker's time.
@@ -31,9 +29,7 @@ abstract class PropertySetters {
    * @param value {@code kind}: snowflake | segment | business | serial; default snowflake
    * @return this
    */
-  public Generator.Builder kind(String value) {
-    return set("kind", value);
-  }
+  public Generator.Builder kind(String value) { return set("kind", value); }
 
   /**
    * How next_text writes ids (docs/text.md). Empty = in decimal.
@@ -41,9 +37,7 @@ abstract class PropertySetters {
    * @param value {@code pattern}: literals, a date, one number, a check: ORD-{base62:11}-{check}
    * @return this
    */
-  public Generator.Builder pattern(String value) {
-    return set("pattern", value);
-  }
+  public Generator.Builder pattern(String value) { return set("pattern", value); }
 
   /**
    * Whose clocks show the date that is in the pattern. Names need the module libidgen_zone.so; the variable TZ is not
@@ -52,9 +46,7 @@ abstract class PropertySetters {
    * @param value {@code zone}: UTC, an offset such as +08:00, or a name such as Europe/Berlin; default UTC
    * @return this
    */
-  public Generator.Builder zone(String value) {
-    return set("zone", value);
-  }
+  public Generator.Builder zone(String value) { return set("zone", value); }
 
   /**
    * The set of ids that must not collide. All snowflake generators of a namespace share one layout and epoch; the store
@@ -63,9 +55,7 @@ abstract class PropertySetters {
    * @param value {@code namespace}: 1 to 128 characters; default default
    * @return this
    */
-  public Generator.Builder namespace(String value) {
-    return set("namespace", value);
-  }
+  public Generator.Builder namespace(String value) { return set("namespace", value); }
 
   /**
    * Where reservations are kept; docs/stores.md explains each URL. A relative path starts from {@code directory}.
@@ -76,9 +66,7 @@ abstract class PropertySetters {
    *     | buffer | memory; default sqlite:idgen.db
    * @return this
    */
-  public Generator.Builder store(String value) {
-    return set("store", value);
-  }
+  public Generator.Builder store(String value) { return set("store", value); }
 
   /**
    * With store = buffer: the Redis that hands out segments which the database granted ahead of need. It may forget
@@ -87,9 +75,7 @@ abstract class PropertySetters {
    * @param value {@code buffer.redis}: redis://...
    * @return this
    */
-  public Generator.Builder bufferRedis(String value) {
-    return set("buffer.redis", value);
-  }
+  public Generator.Builder bufferRedis(String value) { return set("buffer.redis", value); }
 
   /**
    * With store = buffer: the store that holds the tags and grants all numbers.
@@ -97,9 +83,7 @@ abstract class PropertySetters {
    * @param value {@code buffer.database}: mysql://... | postgres://... | etcd://... | zookeeper://... | sqlite:PATH
    * @return this
    */
-  public Generator.Builder bufferDatabase(String value) {
-    return set("buffer.database", value);
-  }
+  public Generator.Builder bufferDatabase(String value) { return set("buffer.database", value); }
 
   /**
    * How long the numbers in Redis should last while the database is down, at the rate at which all processes draw.
@@ -109,9 +93,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder bufferRunway(Duration value) {
-    return set("buffer.runway", Text.milliseconds(value));
-  }
+  public Generator.Builder bufferRunway(Duration value) { return set("buffer.runway", Text.milliseconds(value)); }
 
   /**
    * The most numbers of a tag that Redis holds for buffer.runway: what is lost each time it forgets. The default lasts
@@ -120,9 +102,7 @@ abstract class PropertySetters {
    * @param value {@code buffer.stock_max}: 1 to 1000000000000; default 10000000
    * @return this
    */
-  public Generator.Builder bufferStockMax(long value) {
-    return set("buffer.stock_max", String.valueOf(value));
-  }
+  public Generator.Builder bufferStockMax(long value) { return set("buffer.stock_max", String.valueOf(value)); }
 
   /**
    * After this many failures in a row, Redis or the database is left alone for buffer.pause.
@@ -130,9 +110,7 @@ abstract class PropertySetters {
    * @param value {@code buffer.errors}: 1 to 1000; default 3
    * @return this
    */
-  public Generator.Builder bufferErrors(long value) {
-    return set("buffer.errors", String.valueOf(value));
-  }
+  public Generator.Builder bufferErrors(long value) { return set("buffer.errors", String.valueOf(value)); }
 
   /**
    * How long a failing side is left alone. Then one request tries it again; if that fails, the pause starts over.
@@ -141,9 +119,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder bufferPause(Duration value) {
-    return set("buffer.pause", Text.milliseconds(value));
-  }
+  public Generator.Builder bufferPause(Duration value) { return set("buffer.pause", Text.milliseconds(value)); }
 
   /**
    * How long one Redis operation may take before the database is asked instead. For the database itself, store_timeout
@@ -153,9 +129,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder bufferTimeout(Duration value) {
-    return set("buffer.timeout", Text.milliseconds(value));
-  }
+  public Generator.Builder bufferTimeout(Duration value) { return set("buffer.timeout", Text.milliseconds(value)); }
 
   /**
    * Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Empty =
@@ -165,9 +139,7 @@ abstract class PropertySetters {
    * @param value {@code module.path}: a folder
    * @return this
    */
-  public Generator.Builder modulePath(Path value) {
-    return set("module.path", value.toString());
-  }
+  public Generator.Builder modulePath(Path value) { return set("module.path", value.toString()); }
 
   /**
    * Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Empty =
@@ -177,9 +149,7 @@ abstract class PropertySetters {
    * @param value {@code module.path}: a folder
    * @return this
    */
-  public Generator.Builder modulePath(String value) {
-    return set("module.path", value);
-  }
+  public Generator.Builder modulePath(String value) { return set("module.path", value); }
 
   /**
    * Create the store if it is missing, and a missing tag at 0. Off by default: a store that was lost and silently
@@ -189,9 +159,7 @@ abstract class PropertySetters {
    * @param value {@code store_create}: true | false; default false
    * @return this
    */
-  public Generator.Builder storeCreate(boolean value) {
-    return set("store_create", String.valueOf(value));
-  }
+  public Generator.Builder storeCreate(boolean value) { return set("store_create", String.valueOf(value)); }
 
   /**
    * How long one store operation may take: waiting for another process's lock, connecting, reading, writing.
@@ -200,9 +168,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder storeTimeout(Duration value) {
-    return set("store_timeout", Text.milliseconds(value));
-  }
+  public Generator.Builder storeTimeout(Duration value) { return set("store_timeout", Text.milliseconds(value)); }
 
   /**
    * Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's
@@ -211,9 +177,7 @@ abstract class PropertySetters {
    * @param value {@code directory}: a folder
    * @return this
    */
-  public Generator.Builder directory(Path value) {
-    return set("directory", value.toString());
-  }
+  public Generator.Builder directory(Path value) { return set("directory", value.toString()); }
 
   /**
    * Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's
@@ -222,9 +186,7 @@ abstract class PropertySetters {
    * @param value {@code directory}: a folder
    * @return this
    */
-  public Generator.Builder directory(String value) {
-    return set("directory", value);
-  }
+  public Generator.Builder directory(String value) { return set("directory", value); }
 
   /**
    * Bit fields of an id: a preset such as default, twitter, js53 or sonyflake, or "time:41ms worker:10 sequence:12";
@@ -234,9 +196,7 @@ abstract class PropertySetters {
    * @param value {@code layout}: a preset or a layout in full
    * @return this
    */
-  public Generator.Builder layout(String value) {
-    return set("layout", value);
-  }
+  public Generator.Builder layout(String value) { return set("layout", value); }
 
   /**
    * What time 0 of the layout means. Empty = the preset's epoch, else 2025-01-01T00:00:00Z.
@@ -245,9 +205,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder epoch(Instant value) {
-    return set("epoch", Text.unixMs(value));
-  }
+  public Generator.Builder epoch(Instant value) { return set("epoch", Text.unixMs(value)); }
 
   /**
    * Refuse a layout whose time field runs out sooner than this. 0 allows any layout whose time has not run out yet.
@@ -256,9 +214,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder lifetimeMin(Duration value) {
-    return set("lifetime_min", Text.milliseconds(value));
-  }
+  public Generator.Builder lifetimeMin(Duration value) { return set("lifetime_min", Text.milliseconds(value)); }
 
   /**
    * Number of the datacenter, for layouts with that field.
@@ -266,9 +222,7 @@ abstract class PropertySetters {
    * @param value {@code datacenter}: auto, or 0 to what the layout's field holds
    * @return this
    */
-  public Generator.Builder datacenter(long value) {
-    return set("datacenter", String.valueOf(value));
-  }
+  public Generator.Builder datacenter(long value) { return set("datacenter", String.valueOf(value)); }
 
   /**
    * Number of this generator among all that run side by side in the namespace. Required if the layout has the field.
@@ -279,9 +233,7 @@ abstract class PropertySetters {
    * @param value {@code worker}: auto, or 0 to what the layout's field holds
    * @return this
    */
-  public Generator.Builder worker(long value) {
-    return set("worker", String.valueOf(value));
-  }
+  public Generator.Builder worker(long value) { return set("worker", String.valueOf(value)); }
 
   /**
    * Number of the process, for layouts with that field (discord).
@@ -289,9 +241,7 @@ abstract class PropertySetters {
    * @param value {@code process}: auto, or 0 to what the layout's field holds
    * @return this
    */
-  public Generator.Builder process(long value) {
-    return set("process", String.valueOf(value));
-  }
+  public Generator.Builder process(long value) { return set("process", String.valueOf(value)); }
 
   /**
    * Number of the shard, for layouts with that field (instagram).
@@ -299,9 +249,7 @@ abstract class PropertySetters {
    * @param value {@code shard}: auto, or 0 to what the layout's field holds
    * @return this
    */
-  public Generator.Builder shard(long value) {
-    return set("shard", String.valueOf(value));
-  }
+  public Generator.Builder shard(long value) { return set("shard", String.valueOf(value)); }
 
   /**
    * Where the number comes from, of the field that is auto. store: leased by the rows of the store. ordinal: of a
@@ -313,9 +261,7 @@ abstract class PropertySetters {
    * @param value {@code worker_source}: store | ordinal | env | slot | uid_generator | cosid | zookeeper; default store
    * @return this
    */
-  public Generator.Builder workerSource(String value) {
-    return set("worker_source", value);
-  }
+  public Generator.Builder workerSource(String value) { return set("worker_source", value); }
 
   /**
    * The server with the rows of uid_generator (a database), cosid (a database or Redis) or zookeeper. Empty = {@code
@@ -324,9 +270,7 @@ abstract class PropertySetters {
    * @param value {@code worker_url}: mysql://... | postgres://... | redis://... | zookeeper://...
    * @return this
    */
-  public Generator.Builder workerUrl(String value) {
-    return set("worker_url", value);
-  }
+  public Generator.Builder workerUrl(String value) { return set("worker_url", value); }
 
   /**
    * Who this process is in those rows, also after a restart. Required for zookeeper, where each address has its number
@@ -335,9 +279,7 @@ abstract class PropertySetters {
    * @param value {@code worker_address}: HOST:PORT, 1 to 80 characters
    * @return this
    */
-  public Generator.Builder workerAddress(String value) {
-    return set("worker_address", value);
-  }
+  public Generator.Builder workerAddress(String value) { return set("worker_address", value); }
 
   /**
    * With worker_source = zookeeper: where the number is kept, so that this process can start while ZooKeeper is down.
@@ -346,9 +288,7 @@ abstract class PropertySetters {
    * @param value {@code worker_cache}: a file
    * @return this
    */
-  public Generator.Builder workerCache(Path value) {
-    return set("worker_cache", value.toString());
-  }
+  public Generator.Builder workerCache(Path value) { return set("worker_cache", value.toString()); }
 
   /**
    * With worker_source = zookeeper: where the number is kept, so that this process can start while ZooKeeper is down.
@@ -357,9 +297,7 @@ abstract class PropertySetters {
    * @param value {@code worker_cache}: a file
    * @return this
    */
-  public Generator.Builder workerCache(String value) {
-    return set("worker_cache", value);
-  }
+  public Generator.Builder workerCache(String value) { return set("worker_cache", value); }
 
   /**
    * With worker_source = cosid: how long after its last report a process counts as dead and its number may be taken; as
@@ -370,9 +308,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder workerGuard(Duration value) {
-    return set("worker_guard", Text.milliseconds(value));
-  }
+  public Generator.Builder workerGuard(Duration value) { return set("worker_guard", Text.milliseconds(value)); }
 
   /**
    * With worker_source = zookeeper: how far the clock may be off the mean of the other processes' clocks when this one
@@ -393,9 +329,7 @@ abstract class PropertySetters {
    * @param value {@code worker_env}: name of an environment variable
    * @return this
    */
-  public Generator.Builder workerEnv(String value) {
-    return set("worker_env", value);
-  }
+  public Generator.Builder workerEnv(String value) { return set("worker_env", value); }
 
   /**
    * Where the slots are locked, for worker_source = slot: an existing folder that all processes of this host can write,
@@ -404,9 +338,7 @@ abstract class PropertySetters {
    * @param value {@code worker_slots}: a folder
    * @return this
    */
-  public Generator.Builder workerSlots(Path value) {
-    return set("worker_slots", value.toString());
-  }
+  public Generator.Builder workerSlots(Path value) { return set("worker_slots", value.toString()); }
 
   /**
    * Where the slots are locked, for worker_source = slot: an existing folder that all processes of this host can write,
@@ -415,9 +347,7 @@ abstract class PropertySetters {
    * @param value {@code worker_slots}: a folder
    * @return this
    */
-  public Generator.Builder workerSlots(String value) {
-    return set("worker_slots", value);
-  }
+  public Generator.Builder workerSlots(String value) { return set("worker_slots", value); }
 
   /**
    * With worker_source = store: lease numbers again that others had before, the least recently used first. Their
@@ -426,9 +356,7 @@ abstract class PropertySetters {
    * @param value {@code worker_recycle}: true | false; default true
    * @return this
    */
-  public Generator.Builder workerRecycle(boolean value) {
-    return set("worker_recycle", String.valueOf(value));
-  }
+  public Generator.Builder workerRecycle(boolean value) { return set("worker_recycle", String.valueOf(value)); }
 
   /**
    * What a generator with a leased worker does when another process has it: after a pause of worker_lease or longer.
@@ -438,9 +366,7 @@ abstract class PropertySetters {
    * @param value {@code on_worker_lost}: lease | fail; default lease
    * @return this
    */
-  public Generator.Builder onWorkerLost(String value) {
-    return set("on_worker_lost", value);
-  }
+  public Generator.Builder onWorkerLost(String value) { return set("on_worker_lost", value); }
 
   /**
    * How long a worker stays its owner's after the owner's last renewal, where workers are leased (mysql, postgres,
@@ -452,9 +378,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder workerLease(Duration value) {
-    return set("worker_lease", Text.milliseconds(value));
-  }
+  public Generator.Builder workerLease(Duration value) { return set("worker_lease", Text.milliseconds(value)); }
 
   /**
    * How long opening a generator waits for a worker that another process holds: in a rolling restart until that one has
@@ -465,9 +389,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder workerWait(Duration value) {
-    return set("worker_wait", Text.milliseconds(value));
-  }
+  public Generator.Builder workerWait(Duration value) { return set("worker_wait", Text.milliseconds(value)); }
 
   /**
    * Where the sequence of a new tick starts. carry: continue from the last low bits (at most 10), so that id % 2^k
@@ -476,9 +398,7 @@ abstract class PropertySetters {
    * @param value {@code sequence_start}: carry | zero | random; default carry
    * @return this
    */
-  public Generator.Builder sequenceStart(String value) {
-    return set("sequence_start", value);
-  }
+  public Generator.Builder sequenceStart(String value) { return set("sequence_start", value); }
 
   /**
    * What to do when the sequence of the current tick is used up. wait: wait for the next tick. borrow: use the
@@ -487,9 +407,7 @@ abstract class PropertySetters {
    * @param value {@code on_overflow}: wait | borrow; default wait
    * @return this
    */
-  public Generator.Builder onOverflow(String value) {
-    return set("on_overflow", value);
-  }
+  public Generator.Builder onOverflow(String value) { return set("on_overflow", value); }
 
   /**
    * What to do when the clock is behind the ids already issued. wait: wait until it has caught up, or fail at once if
@@ -499,9 +417,7 @@ abstract class PropertySetters {
    * @param value {@code on_clock_back}: wait | continue | fail; default wait
    * @return this
    */
-  public Generator.Builder onClockBack(String value) {
-    return set("on_clock_back", value);
-  }
+  public Generator.Builder onClockBack(String value) { return set("on_clock_back", value); }
 
   /**
    * How far ahead a worker's time is reserved. The next window is requested halfway through this one, so a generator in
@@ -512,9 +428,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder window(Duration value) {
-    return set("window", Text.milliseconds(value));
-  }
+  public Generator.Builder window(Duration value) { return set("window", Text.milliseconds(value)); }
 
   /**
    * How far the time in an id may be ahead of the clock after a crash or by borrowing. Beyond that, on_clock_back
@@ -524,9 +438,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder maxAhead(Duration value) {
-    return set("max_ahead", Text.milliseconds(value));
-  }
+  public Generator.Builder maxAhead(Duration value) { return set("max_ahead", Text.milliseconds(value)); }
 
   /**
    * How long ago the tick of an id may have ended, for kind = snowflake, where all ids of a tick are used up: a call
@@ -538,9 +450,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder maxBehind(Duration value) {
-    return set("max_behind", Text.milliseconds(value));
-  }
+  public Generator.Builder maxBehind(Duration value) { return set("max_behind", Text.milliseconds(value)); }
 
   /**
    * Name of the counter in the store, for kind = segment. Empty = the generator's name.
@@ -548,9 +458,7 @@ abstract class PropertySetters {
    * @param value {@code tag}: 1 to 128 characters
    * @return this
    */
-  public Generator.Builder tag(String value) {
-    return set("tag", value);
-  }
+  public Generator.Builder tag(String value) { return set("tag", value); }
 
   /**
    * Which table the numbers come from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that
@@ -561,9 +469,7 @@ abstract class PropertySetters {
    * @param value {@code segment.schema}: idgen | leaf | tinyid | cosid | key_producer | incr; default idgen
    * @return this
    */
-  public Generator.Builder segmentSchema(String value) {
-    return set("segment.schema", value);
-  }
+  public Generator.Builder segmentSchema(String value) { return set("segment.schema", value); }
 
   /**
    * How many numbers to reserve at once, unless the tag's row in the store says otherwise ({@code idgen segment
@@ -572,9 +478,7 @@ abstract class PropertySetters {
    * @param value {@code segment.step}: 1 to 1000000000; default 10000
    * @return this
    */
-  public Generator.Builder segmentStep(long value) {
-    return set("segment.step", String.valueOf(value));
-  }
+  public Generator.Builder segmentStep(long value) { return set("segment.step", String.valueOf(value)); }
 
   /**
    * The share of a segment after which the next one is requested.
@@ -582,9 +486,7 @@ abstract class PropertySetters {
    * @param value {@code segment.prefetch}: 0.01 to 1; default 0.1
    * @return this
    */
-  public Generator.Builder segmentPrefetch(double value) {
-    return set("segment.prefetch", String.valueOf(value));
-  }
+  public Generator.Builder segmentPrefetch(double value) { return set("segment.prefetch", String.valueOf(value)); }
 
   /**
    * How long the reserved numbers should last while the store is down, at the rate at which they are drawn. Segments
@@ -595,9 +497,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder segmentRunway(Duration value) {
-    return set("segment.runway", Text.milliseconds(value));
-  }
+  public Generator.Builder segmentRunway(Duration value) { return set("segment.runway", Text.milliseconds(value)); }
 
   /**
    * The most numbers to hold for segment.runway: what a crash can lose. Two steps are always allowed.
@@ -605,9 +505,7 @@ abstract class PropertySetters {
    * @param value {@code segment.stock_max}: 2 to 1000000000000; default 10000000
    * @return this
    */
-  public Generator.Builder segmentStockMax(long value) {
-    return set("segment.stock_max", String.valueOf(value));
-  }
+  public Generator.Builder segmentStockMax(long value) { return set("segment.stock_max", String.valueOf(value)); }
 
   /**
    * Numbers reserved longer ago than this are no longer issued. They are given back to the store if nobody has drawn
@@ -618,9 +516,7 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder segmentMaxAge(Duration value) {
-    return set("segment.max_age", Text.milliseconds(value));
-  }
+  public Generator.Builder segmentMaxAge(Duration value) { return set("segment.max_age", Text.milliseconds(value)); }
 
   /**
    * How many of a tag's latest grants the store remembers: which numbers, to whom, when. {@code idgen explain} shows
@@ -630,9 +526,7 @@ abstract class PropertySetters {
    * @param value {@code segment.grant_log}: 0 to 1000000; default 0
    * @return this
    */
-  public Generator.Builder segmentGrantLog(long value) {
-    return set("segment.grant_log", String.valueOf(value));
-  }
+  public Generator.Builder segmentGrantLog(long value) { return set("segment.grant_log", String.valueOf(value)); }
 
   /**
    * Where this host remembers the highest numbers that it was granted of each tag, one file for each. A store that
@@ -642,9 +536,7 @@ abstract class PropertySetters {
    * @param value {@code witness}: a folder
    * @return this
    */
-  public Generator.Builder witness(Path value) {
-    return set("witness", value.toString());
-  }
+  public Generator.Builder witness(Path value) { return set("witness", value.toString()); }
 
   /**
    * Where this host remembers the highest numbers that it was granted of each tag, one file for each. A store that
@@ -654,9 +546,7 @@ abstract class PropertySetters {
    * @param value {@code witness}: a folder
    * @return this
    */
-  public Generator.Builder witness(String value) {
-    return set("witness", value);
-  }
+  public Generator.Builder witness(String value) { return set("witness", value); }
 
   /**
    * Issue only ids with id % segment.stride == segment.offset, for several masters that make ids side by side, each
@@ -665,9 +555,7 @@ abstract class PropertySetters {
    * @param value {@code segment.stride}: 1 to 1000000; default 1
    * @return this
    */
-  public Generator.Builder segmentStride(long value) {
-    return set("segment.stride", String.valueOf(value));
-  }
+  public Generator.Builder segmentStride(long value) { return set("segment.stride", String.valueOf(value)); }
 
   /**
    * The remainder of ids by segment.stride.
@@ -675,9 +563,7 @@ abstract class PropertySetters {
    * @param value {@code segment.offset}: 0 to segment.stride - 1; default 0
    * @return this
    */
-  public Generator.Builder segmentOffset(long value) {
-    return set("segment.offset", String.valueOf(value));
-  }
+  public Generator.Builder segmentOffset(long value) { return set("segment.offset", String.valueOf(value)); }
 
   /**
    * How the gene comes from an id's owner. hash: the low bits of XXH64 ^ MurmurHash64A of its bytes; an integer is
@@ -687,9 +573,7 @@ abstract class PropertySetters {
    * @param value {@code gene}: auto | hash | mod; default auto
    * @return this
    */
-  public Generator.Builder gene(String value) {
-    return set("gene", value);
-  }
+  public Generator.Builder gene(String value) { return set("gene", value); }
 
   /**
    * How many counters the virtual nodes (values of the gene) of kind = business share: each is for as many neighbouring
@@ -699,9 +583,7 @@ abstract class PropertySetters {
    * @param value {@code counters}: 1 to 4096; default 16
    * @return this
    */
-  public Generator.Builder counters(long value) {
-    return set("counters", String.valueOf(value));
-  }
+  public Generator.Builder counters(long value) { return set("counters", String.valueOf(value)); }
 
   /**
    * What follows when the segment field of 8-byte ids (kind = business) is used up. fail: EXHAUSTED. widen: ids of 16
@@ -710,9 +592,7 @@ abstract class PropertySetters {
    * @param value {@code on_full}: fail | widen; default fail
    * @return this
    */
-  public Generator.Builder onFull(String value) {
-    return set("on_full", value);
-  }
+  public Generator.Builder onFull(String value) { return set("on_full", value); }
 
   /**
    * strict: every id of this generator is above all ids issued before it. relaxed: each thread draws from a block of
@@ -722,9 +602,7 @@ abstract class PropertySetters {
    * @param value {@code order}: strict | relaxed; default strict
    * @return this
    */
-  public Generator.Builder order(String value) {
-    return set("order", value);
-  }
+  public Generator.Builder order(String value) { return set("order", value); }
 
   /**
    * What a call in a forked child does. reacquire: take a reservation of its own where that is possible (segments on a
@@ -734,9 +612,7 @@ abstract class PropertySetters {
    * @param value {@code on_fork}: reacquire | error; default reacquire
    * @return this
    */
-  public Generator.Builder onFork(String value) {
-    return set("on_fork", value);
-  }
+  public Generator.Builder onFork(String value) { return set("on_fork", value); }
 
   /**
    * How hidden ids are made (docs/hidden-ids.md). ff1: format-preserving encryption, NIST SP 800-38G. chacha20 and
@@ -746,9 +622,7 @@ abstract class PropertySetters {
    * @param value {@code cipher.mode}: ff1 | chacha20 | aes-ctr; default ff1
    * @return this
    */
-  public Generator.Builder cipherMode(String value) {
-    return set("cipher.mode", value);
-  }
+  public Generator.Builder cipherMode(String value) { return set("cipher.mode", value); }
 
   /**
    * Where the keys of hidden ids are: in a file that only this user can read (mode 0400 or 0600; {@code idgen key new}
@@ -757,9 +631,7 @@ abstract class PropertySetters {
    * @param value {@code cipher.key}: file:PATH | env:VARIABLE
    * @return this
    */
-  public Generator.Builder cipherKey(String value) {
-    return set("cipher.key", value);
-  }
+  public Generator.Builder cipherKey(String value) { return set("cipher.key", value); }
 
   /**
    * The key version that hides ids; all versions reveal. Empty = the highest that is not retired. Set it while a new
@@ -768,9 +640,7 @@ abstract class PropertySetters {
    * @param value {@code cipher.version}: 1 to 16777215, and what the layout's version field holds
    * @return this
    */
-  public Generator.Builder cipherVersion(long value) {
-    return set("cipher.version", String.valueOf(value));
-  }
+  public Generator.Builder cipherVersion(long value) { return set("cipher.version", String.valueOf(value)); }
 
   /**
    * How long one call may wait for the clock or the store before it returns a retryable error.
@@ -779,7 +649,5 @@ abstract class PropertySetters {
    * @return this
    * @throws IllegalArgumentException if it is not a whole number of milliseconds
    */
-  public Generator.Builder waitMax(Duration value) {
-    return set("wait_max", Text.milliseconds(value));
-  }
+  public Generator.Builder waitMax(Duration value) { return set("wait_max", Text.milliseconds(value)); }
 }
