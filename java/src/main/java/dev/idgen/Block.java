@@ -23,11 +23,7 @@ public record Block(long first, long count, long stride) {
     return first + Objects.checkIndex(index, count) * stride;
   }
 
-  /**
-   * All ids of the run, in ascending order.
-   *
-   * @return a stream of {@code count} ids
-   */
+  /** {@return all {@code count} ids of the run, in ascending order} */
   public LongStream ids() {
     return LongStream.range(0, count).map(index -> first + index * stride);
   }

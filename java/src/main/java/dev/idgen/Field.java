@@ -38,11 +38,7 @@ public enum Field {
     return mask;
   }
 
-  /**
-   * The field's name in layouts, configuration and JSON.
-   *
-   * @return {@code "worker"} for {@link #WORKER}
-   */
+  /** {@return the field's name in layouts, configuration and JSON: {@code "worker"} for {@link #WORKER}} */
   public String fieldName() {
     return name().toLowerCase(Locale.ROOT);
   }

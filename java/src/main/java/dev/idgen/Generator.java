@@ -121,11 +121,7 @@ public final class Generator implements IdSource {
     return builder.buildLazy();
   }
 
-  /**
-   * Begins a configuration in code.
-   *
-   * @return a builder with every property at its default
-   */
+  /** {@return a builder in which every property has its default} */
   public static Builder builder() {
     return new Builder();
   }
@@ -772,11 +768,7 @@ public final class Generator implements IdSource {
     }
   }
 
-  /**
-   * The layout of this generator's ids. Works on a closed generator.
-   *
-   * @return a copy that outlives the generator
-   */
+  /** {@return a copy of the layout of this generator's ids, which outlives the generator. Works on a closed one} */
   public Layout layout() {
     try {
       return Layout.of(handle);
@@ -785,20 +777,12 @@ public final class Generator implements IdSource {
     }
   }
 
-  /**
-   * The pattern by which {@link #nextText()} writes ids. Works on a closed generator.
-   *
-   * @return a pattern that outlives the generator
-   */
+  /** {@return the pattern by which {@link #nextText()} writes ids; it outlives the generator. Works on a closed one} */
   public TextPattern textPattern() {
     return pattern;
   }
 
-  /**
-   * What this configuration protects against, and what it does not, in words.
-   *
-   * @return lines of one or more sentences
-   */
+  /** {@return what this configuration protects against, and what it does not: lines of one or more sentences} */
   public String describe() {
     try {
       return Text.string(IdgenJNI.describe(handle));
@@ -821,11 +805,7 @@ public final class Generator implements IdSource {
     }
   }
 
-  /**
-   * What the generator has done so far.
-   *
-   * @return counts of this process
-   */
+  /** {@return what the generator has done so far, in this process} */
   public Stats stats() {
     try {
       var parts = new Object[Stats.PARTS];

@@ -31,11 +31,7 @@ abstract sealed class GeneratorBuilder extends PropertySetters permits Generator
     return (Generator.Builder) this;
   }
 
-  /**
-   * A separate builder with all that was set here.
-   *
-   * @return the copy
-   */
+  /** {@return a separate builder with all that was set here} */
   public Generator.Builder copy() {
     return new Generator.Builder(this);
   }

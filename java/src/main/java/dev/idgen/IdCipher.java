@@ -134,9 +134,7 @@ public final class IdCipher {
   }
 
   /**
-   * How ids are hidden, which key versions there are, and what is not protected.
-   *
-   * @return one item per line; holds no key
+   * {@return how ids are hidden, which key versions there are, and what is not protected: one item a line, and no key}
    */
   public String describe() {
     try {

@@ -113,11 +113,7 @@ public record IdParts(
     return Instant.ofEpochMilli(unixMs);
   }
 
-  /**
-   * What the id holds, and nothing else.
-   *
-   * @return for example {@code IdParts[2026-11-21T08:00:00Z, worker=7, sequence=42]}
-   */
+  /** {@return what the id holds, such as {@code IdParts[2026-11-21T08:00:00Z, worker=7, sequence=42]}} */
   @Override
   public String toString() {
     var text = new StringJoiner(", ", "IdParts[", "]");

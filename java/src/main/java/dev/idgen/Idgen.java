@@ -20,31 +20,19 @@ import java.util.List;
 public final class Idgen {
   private Idgen() {}
 
-  /**
-   * The version of the library in use.
-   *
-   * @return for example {@code "0.1.0"}
-   */
+  /** {@return the version of the library in use, such as {@code "0.1.0"}} */
   public static String version() {
     NativeLoader.require();
     return Text.string(IdgenJNI.idgen_version_string());
   }
 
-  /**
-   * The version of the library's C ABI. The package refuses a library whose ABI differs from its own.
-   *
-   * @return the number in {@code libidgen.so.N}
-   */
+  /** {@return the version of the library's C ABI, as in {@code libidgen.so.N}: any other is refused} */
   public static int abiVersion() {
     NativeLoader.require();
     return IdgenJNI.idgen_abi_version();
   }
 
-  /**
-   * Where the library came from, for support questions.
-   *
-   * @return a file, {@code "java.library.path"}, or the jar's resource
-   */
+  /** {@return where the library came from: a file, {@code "java.library.path"}, or the jar's resource} */
   public static String libraryPath() {
     Idgen.abiVersion(); // loads it
     return NativeLoader.loadedFrom();
@@ -74,11 +62,7 @@ public final class Idgen {
     IdgenJNI.idgen_reset();
   }
 
-  /**
-   * All properties that {@link Generator.Builder#set} and a configuration file take.
-   *
-   * @return the table from which docs/configuration.md is generated
-   */
+  /** {@return all properties that {@link Generator.Builder#set} and a configuration file take} */
   public static List<Property> properties() {
     return Property.all();
   }

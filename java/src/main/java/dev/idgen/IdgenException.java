@@ -93,47 +93,30 @@ public class IdgenException extends RuntimeException {
     return endsWaits;
   }
 
-  /**
-   * The status code, one of {@link Status}.
-   *
-   * @return a number that never changes and is the same in every language
-   */
+  /** {@return one of {@link Status}: a number that never changes and is the same in every language} */
   public int status() {
     return status;
   }
 
-  /**
-   * The status as a word, for logs and metrics.
-   *
-   * @return {@code "CLOCK_BACK"} for {@link Status#CLOCK_BACK}
-   */
+  /** {@return the status as a word: {@code "CLOCK_BACK"} for {@link Status#CLOCK_BACK}} */
   public String statusName() {
     return statusName;
   }
 
-  /**
-   * Whether the same call can succeed later without anyone changing anything.
-   *
-   * @return true if a retry makes sense
-   */
+  /** {@return whether the same call can succeed later without anyone changing anything} */
   public boolean retryable() {
     return retryable;
   }
 
-  /**
-   * When a retry can first succeed.
-   *
-   * @return zero if unknown, or if retrying cannot help
-   */
+  /** {@return when a retry can first succeed; zero if that is unknown, or if retrying cannot help} */
   public Duration retryAfter() {
     return retryAfter;
   }
 
   /**
-   * How many ids a failed {@link Generator#fill(long[], int, int) fill}, {@code fillFor} or {@code fillForEach} had
-   * stored. They are real, and nobody else will ever get them.
-   *
-   * @return the number of ids from the offset on; 0 for all other calls
+   * {@return how many ids a failed {@link Generator#fill(long[], int, int) fill}, {@code fillFor} or {@code
+   * fillForEach} had stored from the offset on; 0 for all other calls. They are real, and nobody else will ever get
+   * them}
    */
   public int written() {
     return written;

@@ -59,11 +59,7 @@ public final class Layout {
     return create(layout, epoch);
   }
 
-  /**
-   * The names of the presets.
-   *
-   * @return names that {@link #parse(String)} takes
-   */
+  /** {@return the names of the presets, as {@link #parse(String)} takes them} */
   public static List<String> presets() {
     NativeLoader.require();
     return LongStream.range(0, IdgenJNI.idgen_layout_preset_count())
@@ -234,11 +230,7 @@ public final class Layout {
     }
   }
 
-  /**
-   * What the layout can do, with the years left from now.
-   *
-   * @return capacity and lifetime
-   */
+  /** {@return what the layout can do, with the years left from now} */
   public LayoutInfo info() {
     return LayoutInfo.of(describe(NOW));
   }
@@ -253,11 +245,7 @@ public final class Layout {
     return LayoutInfo.of(describe(now.toEpochMilli()));
   }
 
-  /**
-   * The fields, from the most significant on.
-   *
-   * @return at least one field
-   */
+  /** {@return the fields, from the most significant on; at least one} */
   public List<LayoutField> fields() {
     int count = LayoutInfo.fieldCount(describe(NOW));
     var fields = new ArrayList<LayoutField>(count);
@@ -283,11 +271,7 @@ public final class Layout {
     }
   }
 
-  /**
-   * The layout's canonical text.
-   *
-   * @return for example {@code "time:41ms worker:10 sequence:12"}
-   */
+  /** {@return the layout's canonical text, such as {@code "time:41ms worker:10 sequence:12"}} */
   @Override
   public String toString() {
     return info().text();

@@ -19,11 +19,7 @@ public record ParsedStandard(Standard standard, byte[] id) {
     return 31 * standard.hashCode() + Arrays.hashCode(id);
   }
 
-  /**
-   * The standard and the id's text.
-   *
-   * @return for example {@code ParsedStandard[ulid 01ARZ3NDEKTSV4RRFFQ69G5FAV]}
-   */
+  /** {@return the standard and the id's text, such as {@code ParsedStandard[ulid 01ARZ3NDEKTSV4RRFFQ69G5FAV]}} */
   @Override
   public String toString() {
     return "ParsedStandard[" + standard.standardName() + ' ' + StandardIds.format(standard, id) + ']';

@@ -81,29 +81,17 @@ public final class RouteTable {
     }
   }
 
-  /**
-   * The table's version.
-   *
-   * @return 1 or more
-   */
+  /** {@return the table's version, 1 or more} */
   public long version() {
     return info()[0];
   }
 
-  /**
-   * The size of the ring.
-   *
-   * @return it has 2^bits nodes
-   */
+  /** {@return the size of the ring, which has 2^bits nodes} */
   public int bits() {
     return (int) info()[1];
   }
 
-  /**
-   * The names of all shards.
-   *
-   * @return in the order of the table
-   */
+  /** {@return the names of all shards, in the order of the table} */
   public List<String> shards() {
     try {
       var names = new ArrayList<String>();
@@ -114,11 +102,7 @@ public final class RouteTable {
     }
   }
 
-  /**
-   * What each shard owns.
-   *
-   * @return in the order of the nodes
-   */
+  /** {@return what each shard owns, in the order of the nodes} */
   public List<RouteRange> ranges() {
     try {
       var names = shards();
@@ -135,11 +119,7 @@ public final class RouteTable {
     }
   }
 
-  /**
-   * What is in cut-over.
-   *
-   * @return in the order of the nodes
-   */
+  /** {@return what is in cut-over, in the order of the nodes} */
   public List<RouteMove> moves() {
     try {
       var names = shards();
@@ -166,11 +146,7 @@ public final class RouteTable {
     }
   }
 
-  /**
-   * The content of the table's file.
-   *
-   * @return TOML
-   */
+  /** {@return the content of the table's file, in TOML} */
   @Override
   public String toString() {
     try {

@@ -257,19 +257,13 @@ public final class Router {
   }
 
   /**
-   * All shards that the router has ever known. An index keeps its meaning as long as the router lives.
-   *
-   * @return their names
+   * {@return the names of all shards that the router has ever known; an index keeps its meaning as long as it lives}
    */
   public List<String> shards() {
     return shardsUpTo((int) ((long[]) rawStats()[0])[2]);
   }
 
-  /**
-   * The table in force.
-   *
-   * @return a copy
-   */
+  /** {@return a copy of the table in force} */
   public RouteTable table() {
     try {
       return new RouteTable(IdgenJNI.routerTable(handle));
@@ -309,11 +303,7 @@ public final class Router {
     }
   }
 
-  /**
-   * What is in force, and how the latest look at the file went.
-   *
-   * @return as of now
-   */
+  /** {@return what is in force now, and how the latest look at the file went} */
   public RouterStats stats() {
     return RouterStats.of(rawStats());
   }

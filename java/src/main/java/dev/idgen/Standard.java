@@ -21,20 +21,12 @@ public enum Standard {
     return ALL[(int) number];
   }
 
-  /**
-   * How many bytes an id has.
-   *
-   * @return 12 for {@link #OBJECT_ID}, 16 for the others
-   */
+  /** {@return how many bytes an id has: 12 for {@link #OBJECT_ID}, 16 for the others} */
   public int bytes() {
     return this == OBJECT_ID ? 12 : 16;
   }
 
-  /**
-   * The name that all languages have for it.
-   *
-   * @return {@code "object_id"} for {@link #OBJECT_ID}
-   */
+  /** {@return the name that all languages have for it: {@code "object_id"} for {@link #OBJECT_ID}} */
   public String standardName() {
     return name().toLowerCase(Locale.ROOT);
   }

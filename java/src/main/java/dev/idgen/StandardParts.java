@@ -49,11 +49,7 @@ public record StandardParts(
     };
   }
 
-  /**
-   * What the id says, and nothing else.
-   *
-   * @return for example {@code StandardParts[uuid of version 7, 2022-02-22T19:22:22Z]}
-   */
+  /** {@return what the id says, such as {@code StandardParts[uuid of version 7, 2022-02-22T19:22:22Z]}} */
   @Override
   public String toString() {
     var text = new StringJoiner(", ", "StandardParts[", "]").add(described());

@@ -82,38 +82,22 @@ public final class WideId implements Comparable<WideId> {
     return number;
   }
 
-  /**
-   * How many bytes the id has.
-   *
-   * @return 8 or 16
-   */
+  /** {@return how many bytes the id has, 8 or 16} */
   public int size() {
     return size;
   }
 
-  /**
-   * The first 8 of 16 bytes.
-   *
-   * @return the high 64 bits; 0 for an id of 8 bytes
-   */
+  /** {@return the first 8 of 16 bytes; 0 for an id of 8 bytes} */
   public long high() {
     return high;
   }
 
-  /**
-   * The last 8 bytes.
-   *
-   * @return the low 64 bits: all of an id of 8 bytes
-   */
+  /** {@return the last 8 bytes: all of an id of 8 bytes} */
   public long low() {
     return low;
   }
 
-  /**
-   * The id's bytes, for a binary column.
-   *
-   * @return 8 or 16 bytes, big-endian, so that those of one length sort like the ids
-   */
+  /** {@return the id's 8 or 16 bytes for a binary column, big-endian, so that those of one length sort like the ids} */
   public byte[] toBytes() {
     var bytes = new byte[size];
     for (int index = 0; index < size; index++) {
@@ -146,11 +130,7 @@ public final class WideId implements Comparable<WideId> {
     return new UUID(high, low);
   }
 
-  /**
-   * The id as a number, whatever its length.
-   *
-   * @return at least 0
-   */
+  /** {@return the id as a number, at least 0, whatever its length} */
   public BigInteger toBigInteger() {
     return new BigInteger(1, toBytes());
   }
@@ -178,11 +158,7 @@ public final class WideId implements Comparable<WideId> {
     return Arrays.hashCode(new long[] {size, high, low});
   }
 
-  /**
-   * The id in hexadecimal: the text that {@link IdText#HEX} gives it.
-   *
-   * @return 16 or 32 digits
-   */
+  /** {@return the id in 16 or 32 hexadecimal digits, as {@link IdText#HEX} writes it} */
   @Override
   public String toString() {
     return HexFormat.of().formatHex(toBytes());

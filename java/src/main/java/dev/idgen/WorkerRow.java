@@ -21,11 +21,7 @@ public record WorkerRow(
     long clockAheadMs,
     long storeNowMs,
     String holder) {
-  /**
-   * Whether the worker has an owner whose lease has not ended.
-   *
-   * @return true if it has
-   */
+  /** {@return whether the worker has an owner whose lease has not ended} */
   public boolean isLive() {
     return !owner.isEmpty() && leaseLeftMs > 0;
   }
