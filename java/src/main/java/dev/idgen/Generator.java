@@ -96,24 +96,22 @@ public final class Generator implements IdSource {
   }
 
   /**
-   * A generator from a table of a configuration file, which its first use opens: for static fields and the like. Opens
-   * nothing, reads nothing, cannot fail. Waits up to a minute for a store that is down.
+   * {@return a generator from a table of a configuration file, which its first use opens: for static fields and the
+   * like} Opens nothing, reads nothing, cannot fail. Waits up to a minute for a store that is down.
    *
    * @param toml the file
    * @param name the table
-   * @return a generator that is not open yet
    */
   public static LazyGenerator lazy(Path toml, String name) {
     return builder().load(toml, name).buildLazy();
   }
 
   /**
-   * A generator from a configuration file, with some properties overridden, which its first use opens.
+   * {@return a generator from a configuration file, with some properties overridden, which its first use opens}
    *
    * @param toml the file
    * @param name the table
    * @param overrides properties that override the file's
-   * @return a generator that is not open yet
    */
   public static LazyGenerator lazy(Path toml, String name, Map<String, String> overrides) {
     var builder = builder().load(toml, name);
@@ -127,9 +125,8 @@ public final class Generator implements IdSource {
   }
 
   /**
-   * One id. May wait.
+   * {@return one id} May wait.
    *
-   * @return the id
    * @throws ClosedException after {@link #close()}, also during a wait
    * @throws CancelledException if the thread was interrupted during a wait
    * @throws ConfigException if ids have an owner (status {@link Status#UNSUPPORTED}): see {@link #nextFor(long)}
@@ -201,10 +198,9 @@ public final class Generator implements IdSource {
   }
 
   /**
-   * One id as text: as the property {@code pattern} has it, without one in decimal. {@link #textPattern()} reads it
-   * back. May wait.
+   * {@return one id as text: as the property {@code pattern} has it, without one in decimal} {@link #textPattern()}
+   * reads it back. May wait.
    *
-   * @return the text
    * @throws ExhaustedException also for an id of more digits than the pattern holds, which is lost
    * @throws IdgenException as for {@link #next()}
    */
@@ -335,10 +331,9 @@ public final class Generator implements IdSource {
   }
 
   /**
-   * Some ids in a new array. May wait.
+   * {@return some ids in a new array} May wait.
    *
    * @param count how many
-   * @return {@code count} ids
    * @throws IllegalArgumentException if {@code count} is negative
    * @throws IdgenException as for {@link #next()}; ids made before the failure are lost, so use {@link #fill(long[])}
    *     where that matters
@@ -575,11 +570,10 @@ public final class Generator implements IdSource {
   }
 
   /**
-   * One id for an owner, of 8 or of 16 bytes. May wait. It has 16 if the layout has 127 bits ({@code business128}), or
-   * with {@code on_full = widen} once 8 bytes are used up.
+   * {@return one id for an owner, of 8 or of 16 bytes} May wait. It has 16 if the layout has 127 bits ({@code
+   * business128}), or with {@code on_full = widen} once 8 bytes are used up.
    *
    * @param owner as for {@link #nextFor(long)}
-   * @return the id
    * @throws IdgenException as for {@link #nextFor(long)}
    */
   public WideId nextWideFor(long owner) {
@@ -589,10 +583,9 @@ public final class Generator implements IdSource {
   }
 
   /**
-   * One id for an owner, of 8 or of 16 bytes, as {@link #nextWideFor(long)}. May wait.
+   * {@return one id for an owner, of 8 or of 16 bytes, as {@link #nextWideFor(long)}} May wait.
    *
    * @param owner as for {@link #nextFor(String)}
-   * @return the id
    * @throws IdgenException as for {@link #nextFor(long)}
    * @throws IllegalArgumentException as for {@link #nextFor(String)}
    */
@@ -601,10 +594,9 @@ public final class Generator implements IdSource {
   }
 
   /**
-   * One id for an owner, of 8 or of 16 bytes, as {@link #nextWideFor(long)}. May wait.
+   * {@return one id for an owner, of 8 or of 16 bytes, as {@link #nextWideFor(long)}} May wait.
    *
    * @param owner as for {@link #nextFor(byte[])}
-   * @return the id
    * @throws IdgenException as for {@link #nextFor(long)}
    */
   public WideId nextWideFor(byte[] owner) {

@@ -185,11 +185,10 @@ abstract sealed class GeneratorBuilder extends PropertySetters permits Generator
   }
 
   /**
-   * A generator of this configuration, as it is now, that its first use builds.
+   * {@return a generator of this configuration, as it is now, that its first use builds}
    *
    * @param openWait how long opening tries again after an error that is {@link IdgenException#retryable()}: the store
    *     is down, or another process still holds the worker
-   * @return a generator that is not open yet
    */
   public LazyGenerator buildLazy(Duration openWait) {
     GeneratorBuilder copy = copy();

@@ -19,11 +19,10 @@ public final class IdCipher {
   }
 
   /**
-   * A cipher from a table of a configuration file. May wait for the store.
+   * {@return a cipher from a table of a configuration file} May wait for the store.
    *
    * @param toml the file
    * @param name the table
-   * @return the cipher
    * @throws ConfigException as for {@link Generator.Builder#buildCipher()}
    * @throws StoreException as for {@link Generator.Builder#buildCipher()}
    */
@@ -44,10 +43,9 @@ public final class IdCipher {
   }
 
   /**
-   * The id of a hidden form.
+   * {@return the id of a hidden form}
    *
    * @param hidden what {@link #hide} gave
-   * @return the id
    * @throws ConfigException if it has bits outside the layout, is not hidden, or was hidden by an unknown key version;
    *     if the layout has more than 64 bits (status {@link Status#UNSUPPORTED})
    */
@@ -88,10 +86,9 @@ public final class IdCipher {
   }
 
   /**
-   * The id of a hidden form of either length.
+   * {@return the id of a hidden form of either length}
    *
    * @param hidden what {@link #hide(WideId)} gave
-   * @return the id
    * @throws ConfigException as {@link #reveal(long)}, and for a length that ids do not have
    */
   public WideId reveal(WideId hidden) {

@@ -7,26 +7,23 @@ package dev.idgen;
  */
 public interface IdSource extends AutoCloseable {
   /**
-   * One id. May wait.
+   * {@return one id} May wait.
    *
-   * @return the id
    * @throws IdgenException as for {@link Generator#next()}
    */
   long next();
 
   /**
-   * One id as text. May wait.
+   * {@return one id as text} May wait.
    *
-   * @return the text
    * @throws IdgenException as for {@link Generator#nextText()}
    */
   String nextText();
 
   /**
-   * Some ids in a new array. May wait.
+   * {@return some ids in a new array} May wait.
    *
    * @param count how many
-   * @return {@code count} ids
    * @throws IllegalArgumentException if {@code count} is negative
    * @throws IdgenException as for {@link Generator#nextBatch}
    */

@@ -17,10 +17,9 @@ public enum IdText {
   BASE62;
 
   /**
-   * An id as text.
+   * {@return an id as text}
    *
    * @param id any 64 bits
-   * @return its text
    */
   public String format(long id) {
     NativeLoader.require();
@@ -28,10 +27,9 @@ public enum IdText {
   }
 
   /**
-   * The id of a text.
+   * {@return the id of a text}
    *
    * @param text a result of {@link #format}, or what this form also parses
-   * @return the id
    * @throws ConfigException (status {@link Status#TEXT}) for a foreign digit, an overflow or a wrong length: the
    *     message has the position
    */
@@ -43,12 +41,11 @@ public enum IdText {
   }
 
   /**
-   * An id of either length as text. One of 8 bytes has the text that {@link #format(long)} gives it. One of 16 has 39
-   * digits in decimal, zeros in front, 32 in hex, 26 in Crockford, 22 in base 58 and 62: the length of the text tells
-   * them apart too.
+   * {@return an id of either length as text} One of 8 bytes has the text that {@link #format(long)} gives it. One of 16
+   * has 39 digits in decimal, zeros in front, 32 in hex, 26 in Crockford, 22 in base 58 and 62: the length of the text
+   * tells them apart too.
    *
    * @param id any id
-   * @return its text
    */
   public String format(WideId id) {
     NativeLoader.require();
@@ -56,10 +53,9 @@ public enum IdText {
   }
 
   /**
-   * The id of a text, of either length.
+   * {@return the id of a text, of either length}
    *
    * @param text a result of {@link #format(WideId)}, or what this form also parses
-   * @return the id
    * @throws ConfigException as for {@link #parse}
    */
   public WideId parseWide(String text) {

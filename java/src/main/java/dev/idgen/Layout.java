@@ -35,11 +35,10 @@ public final class Layout {
   }
 
   /**
-   * A preset or a layout in full, with an epoch of its own.
+   * {@return a preset or a layout in full, with an epoch of its own}
    *
    * @param layout as for {@link #parse(String)}
    * @param epoch what time 0 means; whole ms
-   * @return the layout
    * @throws ConfigException if it does not parse or does not add up
    * @throws IllegalArgumentException if the epoch is finer than a ms
    */
@@ -48,11 +47,10 @@ public final class Layout {
   }
 
   /**
-   * A preset or a layout in full, with an epoch of its own.
+   * {@return a preset or a layout in full, with an epoch of its own}
    *
    * @param layout as for {@link #parse(String)}
    * @param epoch what time 0 means: RFC 3339, or Unix ms as text; empty for the layout's own
-   * @return the layout
    * @throws ConfigException if either does not parse, or the layout does not add up
    */
   public static Layout parse(String layout, String epoch) {
@@ -153,10 +151,9 @@ public final class Layout {
   }
 
   /**
-   * The gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}.
+   * {@return the gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}}
    *
    * @param owner an integer: the owner that its decimal text is
-   * @return the gene
    * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
    */
   public long gene(long owner) {
@@ -164,10 +161,9 @@ public final class Layout {
   }
 
   /**
-   * The gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}.
+   * {@return the gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}}
    *
    * @param owner text: the owner that its bytes in UTF-8 are
-   * @return the gene
    * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
    * @throws IllegalArgumentException if it has half a surrogate pair
    */
@@ -176,10 +172,9 @@ public final class Layout {
   }
 
   /**
-   * The gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}.
+   * {@return the gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}}
    *
    * @param owner at least one byte
-   * @return the gene
    * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
    */
   public long gene(byte[] owner) {
@@ -187,11 +182,10 @@ public final class Layout {
   }
 
   /**
-   * The gene that ids of an owner have in this layout.
+   * {@return the gene that ids of an owner have in this layout}
    *
    * @param owner as for {@link #gene(long)}
    * @param rule how the gene comes from the owner: the property {@code gene}
-   * @return the gene
    * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
    */
   public long gene(long owner, GeneRule rule) {
@@ -199,11 +193,10 @@ public final class Layout {
   }
 
   /**
-   * The gene that ids of an owner have in this layout.
+   * {@return the gene that ids of an owner have in this layout}
    *
    * @param owner as for {@link #gene(String)}
    * @param rule how the gene comes from the owner: the property {@code gene}
-   * @return the gene
    * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
    * @throws IllegalArgumentException if it has half a surrogate pair
    */
@@ -212,11 +205,10 @@ public final class Layout {
   }
 
   /**
-   * The gene that ids of an owner have in this layout.
+   * {@return the gene that ids of an owner have in this layout}
    *
    * @param owner at least one byte
    * @param rule how the gene comes from the owner: the property {@code gene}
-   * @return the gene
    * @throws ConfigException if the owner is empty, or not an integer where the rule is {@link GeneRule#MOD} (status
    *     {@link Status#VALUE}); if the layout has no gene ({@link Status#UNSUPPORTED})
    */
@@ -236,10 +228,9 @@ public final class Layout {
   }
 
   /**
-   * What the layout can do.
+   * {@return what the layout can do}
    *
    * @param now from when the years left are counted
-   * @return capacity and lifetime
    */
   public LayoutInfo info(Instant now) {
     return LayoutInfo.of(describe(now.toEpochMilli()));

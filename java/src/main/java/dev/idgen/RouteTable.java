@@ -18,14 +18,13 @@ public final class RouteTable {
   }
 
   /**
-   * A table from data.
+   * {@return a table from data}
    *
    * @param version 1 to 2^63 - 1, each table's above the one before
    * @param bits 1 to 23: the ring has 2^bits nodes
    * @param shards names of all shards
    * @param ranges in ascending order; the last one ends at node 2^bits - 1
    * @param moves nodes in cut-over, in any order
-   * @return the table
    * @throws ConfigException for a gap, a wrong order, overlapping moves and the like: the message says where
    */
   public static RouteTable of(
@@ -53,10 +52,9 @@ public final class RouteTable {
   }
 
   /**
-   * A table from a TOML file.
+   * {@return a table from a TOML file}
    *
    * @param tomlPath the file
-   * @return the table
    * @throws ConfigException if it is missing, unreadable, malformed, half written, or no valid table
    */
   public static RouteTable read(Path tomlPath) {

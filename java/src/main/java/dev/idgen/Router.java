@@ -82,11 +82,10 @@ public final class Router {
   }
 
   /**
-   * A router of a table; only {@link #swap} changes it.
+   * {@return a router of a table; only {@link #swap} changes it}
    *
    * @param table the first one in force
    * @param options what it is made with
-   * @return the router
    * @throws ConfigException for a layout without a gene, or with one that is narrower than the ring
    */
   public static Router of(RouteTable table, Options options) {
@@ -101,12 +100,11 @@ public final class Router {
   }
 
   /**
-   * A router of a TOML file, which it watches. A file that is missing, half written, malformed or older leaves the
-   * table in force: {@link #stats} says so.
+   * {@return a router of a TOML file, which it watches} A file that is missing, half written, malformed or older leaves
+   * the table in force: {@link #stats} says so.
    *
    * @param tomlPath the file
    * @param options what it is made with
-   * @return the router
    * @throws ConfigException if the file holds no table, or a layout does not fit the ring
    */
   public static Router open(Path tomlPath, Options options) {
@@ -130,10 +128,9 @@ public final class Router {
   }
 
   /**
-   * Where an id belongs.
+   * {@return where an id belongs}
    *
    * @param id a plain id of up to 64 bits
-   * @return where to write and read
    * @throws ConfigException for bits outside the layout, or without a layout for such ids
    */
   public Route route(long id) {
@@ -147,10 +144,9 @@ public final class Router {
   }
 
   /**
-   * Where an id of either length belongs.
+   * {@return where an id of either length belongs}
    *
    * @param id a plain id of 8 or 16 bytes
-   * @return where to write and read
    * @throws ConfigException for bits outside the layout, or without a layout for such ids
    */
   public Route route(WideId id) {

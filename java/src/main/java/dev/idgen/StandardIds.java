@@ -184,11 +184,10 @@ public final class StandardIds {
   }
 
   /**
-   * What an id's bits say. Never waits.
+   * {@return what an id's bits say} Never waits.
    *
    * @param standard what the id is; which of the UUIDs does not matter
    * @param id its bytes
-   * @return its parts
    * @throws ConfigException if the id has another length (status {@link Status#VALUE})
    */
   public static StandardParts decode(Standard standard, byte[] id) {
@@ -199,10 +198,9 @@ public final class StandardIds {
   }
 
   /**
-   * What a UUID's bits say. Never waits.
+   * {@return what a UUID's bits say} Never waits.
    *
    * @param id of any version and variant
-   * @return its parts
    */
   public static StandardParts decode(UUID id) {
     var bytes = ByteBuffer.allocate(Standard.UUID.bytes());

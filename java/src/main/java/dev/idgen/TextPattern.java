@@ -19,10 +19,9 @@ public final class TextPattern {
   }
 
   /**
-   * A pattern without a date, for ids of any layout.
+   * {@return a pattern without a date, for ids of any layout}
    *
    * @param pattern such as {@code "ORD-{base62:11}-{check}"}
-   * @return the pattern
    * @throws ConfigException as for {@link #of(String, String, Layout)}
    */
   public static TextPattern of(String pattern) {
@@ -30,11 +29,10 @@ public final class TextPattern {
   }
 
   /**
-   * A pattern whose date is in UTC.
+   * {@return a pattern whose date is in UTC}
    *
    * @param pattern such as {@code "{yyyyMMdd}-{decimal}"}
    * @param layout that of the ids
-   * @return the pattern
    * @throws ConfigException as for {@link #of(String, String, Layout)}
    */
   public static TextPattern of(String pattern, Layout layout) {
@@ -42,13 +40,12 @@ public final class TextPattern {
   }
 
   /**
-   * A pattern whose date is that of a zone's clocks. Reads files for a zone with a name.
+   * {@return a pattern whose date is that of a zone's clocks} Reads files for a zone with a name.
    *
    * @param pattern such as {@code "{yyyyMMdd}-{decimal}"}
    * @param zone {@code "UTC"} (also null), an offset such as {@code "+08:00"}, or a name such as {@code
    *     "Europe/Berlin"}, which needs the module {@code libidgen_zone.so}
    * @param layout that of the ids; null for ids of any, if the pattern has no date
-   * @return the pattern
    * @throws ConfigException if there is no such pattern or zone (status {@link Status#VALUE}); for a date without a
    *     layout that has time, and without the module ({@link Status#UNSUPPORTED})
    */
@@ -72,11 +69,10 @@ public final class TextPattern {
   }
 
   /**
-   * The pattern of a table of a configuration file, as a generator of it has it. Opens no store.
+   * {@return the pattern of a table of a configuration file, as a generator of it has it} Opens no store.
    *
    * @param toml the file
    * @param name the table
-   * @return the pattern
    * @throws ConfigException as for {@link Generator.Builder#buildTextPattern()}, and if the file is wrong
    */
   public static TextPattern open(Path toml, String name) {
@@ -84,10 +80,9 @@ public final class TextPattern {
   }
 
   /**
-   * An id as text.
+   * {@return an id as text}
    *
    * @param id any 64 bits, read as unsigned
-   * @return its text
    * @throws ConfigException if it has more digits than the pattern holds, or is no id of the layout (status {@link
    *     Status#VALUE})
    */
@@ -100,10 +95,9 @@ public final class TextPattern {
   }
 
   /**
-   * An id of either length as text.
+   * {@return an id of either length as text}
    *
    * @param id any id
-   * @return its text
    * @throws ConfigException as for {@link #format(long)}
    */
   public String format(WideId id) {

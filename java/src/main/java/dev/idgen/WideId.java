@@ -42,30 +42,27 @@ public final class WideId implements Comparable<WideId> {
   }
 
   /**
-   * An id of 8 bytes.
+   * {@return an id of 8 bytes}
    *
    * @param id any 64 bits
-   * @return the id
    */
   public static WideId of(long id) {
     return new WideId(0, id, NARROW);
   }
 
   /**
-   * An id of 16 bytes.
+   * {@return an id of 16 bytes}
    *
    * @param id a result of {@link #toUuid()}
-   * @return the id
    */
   public static WideId of(UUID id) {
     return new WideId(id.getMostSignificantBits(), id.getLeastSignificantBits(), WIDE);
   }
 
   /**
-   * An id of 8 or of 16 bytes.
+   * {@return an id of 8 or of 16 bytes}
    *
    * @param bytes big-endian
-   * @return the id
    * @throws IllegalArgumentException for another length
    */
   public static WideId of(byte[] bytes) {
