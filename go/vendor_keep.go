@@ -19,6 +19,7 @@ import (
 	_ "github.com/idgen/idgen/core/src/reserve"
 	_ "github.com/idgen/idgen/core/src/route"
 	_ "github.com/idgen/idgen/core/src/runtime"
+	_ "github.com/idgen/idgen/core/src/sql"
 	_ "github.com/idgen/idgen/core/src/standard_ids"
 	_ "github.com/idgen/idgen/core/src/store"
 	_ "github.com/idgen/idgen/core/src/text"

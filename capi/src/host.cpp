@@ -58,11 +58,11 @@ class HostClock final : public Runtime {
 };
 
 // The rows of workers in a store of the host, for WorkerRows.
-class HostRows {
+class HostRows final : public WorkerServer {
  public:
   HostRows(const idgen_store_t& store, void* ctx) : store_(store), ctx_(ctx) {}
 
-  std::string format_of(const std::string& name_space, const std::string& format) {
+  std::string format_of(const std::string& name_space, const std::string& format) override {
     std::array<char, 1025> found{};
     call_host([&](idgen_error_t* err) {
       return store_.namespace_format(ctx_, name_space.c_str(), format.c_str(), found.data(), found.size(), err);
@@ -70,22 +70,21 @@ class HostRows {
     found.back() = '\0';
     return found.data();
   }
-  HeldWorker read_worker(const std::string& name_space, std::uint64_t worker) {
+  HeldWorker read_worker(const std::string& name_space, std::uint64_t worker) override {
     idgen_worker_row_t row{};
     row.struct_size = sizeof row;
     row.worker = worker;
     call_host([&](idgen_error_t* err) { return store_.worker_read(ctx_, name_space.c_str(), worker, &row, err); });
     return held_of(name_space, worker, row);
   }
-  template <class Row>
-  void list_workers(const std::string& name_space, bool, Row&& add) {
+  void list_workers(const std::string& name_space, bool, const EachWorker& add) override {
     Rows rows;
     call_host([&](idgen_error_t* err) { return store_.worker_list(ctx_, name_space.c_str(), keep, &rows, err); });
     if (rows.lacks_memory) throw std::bad_alloc();
     for (const idgen_worker_row_t& row : rows.all) add(row.worker, held_of(name_space, row.worker, row));
   }
   bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldWorker& held, const WorkerRow& next,
-                      const WindowRequest* request) {
+                      const WindowRequest* request) override {
     const std::string seen_owner = owner_text(held.row), owner = owner_text(next);
     idgen_worker_change_t change{};
     change.struct_size = sizeof change;
@@ -278,7 +277,7 @@ class HostStore final : public Store, public WindowStore {
   const idgen_store_t store_;
   HostContext ctx_;
   HostRows rows_;
-  WorkerRows<HostRows, HeldWorker> workers_;
+  WorkerRows<WorkerServer, HeldWorker> workers_;
 };
 
 class HostKeys final : public KeySource {

@@ -88,7 +88,7 @@ struct KeyProducerDialect {
   std::string (*literal)(const std::string&);    // for people
 };
 
-// Connection has run(sql); segment_rows(sql) and users_rows(sql, table), all rows as texts, "" for NULL;
+// Connection has run(sql); segment_rows(sql) and users_rows(sql), all rows as texts, "" for NULL;
 // change_segments(sql), the number of rows that were inserted or changed; quoted(text), identifier(name), describe().
 template <class Connection, const KeyProducerDialect& dialect>
 class KeyProducer final : public ConnectedStore<Connection> {
@@ -305,11 +305,9 @@ class KeyProducer final : public ConnectedStore<Connection> {
       if (c == '%' || c == '_' || c == '|') like += '|';
       like += c;
     }
-    const auto found =
-        server.users_rows("SELECT " + name + " FROM " + path_of(server, "table", business.table) + " WHERE " + name +
-                              " LIKE " + server.quoted(like + "%") + " ESCAPE '|' ORDER BY CHAR_LENGTH(" + name +
-                              ") DESC, " + name + " DESC LIMIT 1",
-                          business.table);
+    const auto found = server.users_rows(
+        "SELECT " + name + " FROM " + path_of(server, "table", business.table) + " WHERE " + name + " LIKE " +
+        server.quoted(like + "%") + " ESCAPE '|' ORDER BY CHAR_LENGTH(" + name + ") DESC, " + name + " DESC LIMIT 1");
     return found.empty() ? "" : found.front()[0];
   }
 

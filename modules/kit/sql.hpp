@@ -1,27 +1,38 @@
 // What the stores in SQL databases have in common.
 #pragma once
 
-#include <charconv>
 #include <string>
 
+#include "sql/statement.hpp"
+#include "sql/terms.hpp"
 #include "store/grant_rules.hpp"
 
 namespace idgen::module {
 
 inline constexpr const char* kHowToCreate = "Make it with `idgen segment create`, or set store_create = true";
+inline constexpr const char* kHowToCreateWorkers = "Make it with `idgen store create`, or set store_create = true";
+inline constexpr const char* kHowToCreateGrants =
+    "The log of grants (segment.grant_log) needs it. Make it with `idgen store create`, given the same configuration, "
+    "and let this user SELECT, INSERT and UPDATE it";
 
-// A number from the database, as text. Throws Error{store_damaged} for anything else, which must not be read as 0.
-inline std::uint64_t stored_number(const std::string& shown, const char* text) {
-  std::uint64_t number = 0;
-  const std::string_view value = text == nullptr ? "" : text;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size() || number > kLargestNumber) {
-    throw Error(Status::store_damaged,
-                shown + " holds " + (text == nullptr ? "NULL" : in_quotes(value)) +
-                    " where a number from 0 to 2^63 - 1 belongs. Set it right by hand, above the "
-                    "highest id in use");
+using sql::largest_of;
+using sql::parts_of_name;
+using sql::stored_number;
+
+// A statement with its values in it. quoted(text) makes a literal of a text.
+template <class Quoted>
+std::string with_literals(const sql::Statement& statement, Quoted&& quoted) {
+  std::string out;
+  auto value = statement.values.begin();
+  for (const char c : statement.text) {
+    if (c != '?') {
+      out += c;
+      continue;
+    }
+    out += value->kind == sql::Value::Kind::integer ? std::to_string(value->number) : quoted(value->text);
+    ++value;
   }
-  return number;
+  return out;
 }
 
 }  // namespace idgen::module

@@ -21,9 +21,6 @@ struct NumberDialect {
   std::string_view returning;  // after an INSERT into WORKER_NODE
 };
 
-inline constexpr const char* kHowToCreateNumbers =
-    "Make it as its generator's own script does, or set store_create = true";
-
 // Server has number_rows(sql), all rows as texts; change_numbers(sql), how many rows were changed; insert_number(sql),
 // the id that was generated; and quoted(text).
 template <class Server>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "schema.hpp"
+#include "sql/fault.hpp"
 #include "sql_numbers.hpp"
-#include "sql_workers.hpp"
 
 namespace idgen::module {
 
@@ -23,25 +23,7 @@ inline constexpr std::string_view kAuth[] = {"safe", "caching_sha2_password", "s
 inline constexpr const char* kSafeAuth = "mysql_native_password,client_ed25519,parsec,auth_gssapi_client";
 inline constexpr unsigned kPort = 3306;
 
-inline constexpr WorkerDialect kWorkers = {
-    .create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
-  ns VARBINARY(512) NOT NULL PRIMARY KEY,
-  format VARBINARY(1024) NOT NULL) ENGINE = InnoDB)",
-    .create_workers = R"(CREATE TABLE IF NOT EXISTS idgen_worker (
-  ns VARBINARY(512) NOT NULL,
-  worker BIGINT NOT NULL,
-  fence BIGINT NOT NULL,
-  owner VARBINARY(32) NOT NULL,
-  hw BIGINT NOT NULL,
-  lease_until BIGINT NOT NULL,
-  clock_ahead BIGINT NOT NULL,
-  holder VARBINARY(512) NOT NULL,
-  PRIMARY KEY (ns, worker)) ENGINE = InnoDB)",
-    // By UTC: a local time comes twice in the hour when clocks go back.
-    .now_ms = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)",
-    .if_absent = " ON DUPLICATE KEY UPDATE ns = VALUES(ns)"};
-
-inline constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TABLE IF NOT EXISTS WORKER_NODE (
+inline const NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TABLE IF NOT EXISTS WORKER_NODE (
   ID BIGINT NOT NULL AUTO_INCREMENT COMMENT 'auto increment id',
   HOST_NAME VARCHAR(64) NOT NULL COMMENT 'host name',
   PORT VARCHAR(64) NOT NULL COMMENT 'port',
@@ -50,7 +32,7 @@ inline constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TAB
   MODIFIED TIMESTAMP NOT NULL COMMENT 'modified time',
   CREATED TIMESTAMP NOT NULL COMMENT 'created time',
   PRIMARY KEY (ID)) ENGINE = InnoDB)",
-                                           .create_cosid = R"(CREATE TABLE IF NOT EXISTS cosid_machine (
+                                       .create_cosid = R"(CREATE TABLE IF NOT EXISTS cosid_machine (
   name varchar(100) NOT NULL COMMENT '{namespace}.{machine_id}',
   namespace varchar(100) NOT NULL,
   machine_id integer unsigned NOT NULL DEFAULT 0,
@@ -61,24 +43,17 @@ inline constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TAB
   CONSTRAINT cosid_machine_pk PRIMARY KEY (name),
   KEY idx_namespace (namespace),
   KEY idx_instance_id (instance_id)) ENGINE = InnoDB)",
-                                           .now_ms = kWorkers.now_ms,
-                                           .if_absent = " ON DUPLICATE KEY UPDATE name = VALUES(name)",
-                                           .returning = ""};
+                                       .now_ms = sql::kMysql.now_ms,
+                                       .if_absent = " ON DUPLICATE KEY UPDATE name = VALUES(name)",
+                                       .returning = ""};
 
-// Server errors, of MariaDB and MySQL alike (mysqld_error.h).
-inline constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;
-inline constexpr unsigned kAccessDenied = 1045, kDatabaseDenied = 1044, kTableDenied = 1142, kColumnDenied = 1143;
-inline constexpr unsigned kHostDenied = 1130, kOldClient = 1251, kNoPassword = 1698, kMustChange = 1820,
-                          kExpired = 1862, kLockedMysql = 3118,
-                          kLockedMariadb = 4151;  // accounts that no second try lets in
-inline constexpr unsigned kReadOnlyOption = 1290, kReadOnlyTransaction = 1792, kDiskFull = 1021, kTableFull = 1114;
 // The statement was aborted, and has changed nothing.
 inline constexpr unsigned kLockWaitTimeout = 1205, kDeadlock = 1213, kStatementTimeout = 1969, kQueryTimeout = 3024;
 inline constexpr unsigned kFirstOfTheClient = 2000, kTlsFailed = 2026, kAuthRefused = 5010;  // errmsg.h
 
 class Rows {
  public:
-  Rows(MYSQL_RES* result, std::string_view table) : result_(result, mysql_free_result), table_(table) {}
+  explicit Rows(MYSQL_RES* result) : result_(result, mysql_free_result) {}
   bool next() {
     row_ = mysql_fetch_row(result_.get());
     lengths_ = row_ == nullptr ? nullptr : mysql_fetch_lengths(result_.get());
@@ -88,7 +63,7 @@ class Rows {
   std::string text(unsigned column) const {
     return row_[column] == nullptr ? "" : std::string(row_[column], lengths_[column]);
   }
-  std::uint64_t number(unsigned column) const { return stored_number("the table " + table_, row_[column]); }
+  bool is_null(unsigned column) const { return row_[column] == nullptr; }
   // True if this type keeps whole numbers exactly: no text, no rounding.
   bool is_exact(unsigned column) const {
     switch (mysql_fetch_field_direct(result_.get(), column)->type) {
@@ -107,18 +82,18 @@ class Rows {
 
  private:
   std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result_;
-  std::string table_;
   MYSQL_ROW row_ = nullptr;
   unsigned long* lengths_ = nullptr;
 };
 
-class MysqlConnection : public SqlWorkers<MysqlConnection> {
+using About = sql::About;
+
+class MysqlConnection final : public sql::Connection {
  public:
   MysqlConnection(const Settings& settings, const Parameters& parameters)
-      : SqlWorkers(settings.url.shown(), kWorkers),
-        numbers_(settings.url.shown(), kNumbers, settings.create),
+      : numbers_(settings.url.shown(), kNumbers, settings.create),
         shown_(settings.url.shown()),
-        schema_(schema_of(settings)),
+        wording_(wording_of(settings)),
         tls_(parameters.tls("prefer")),
         fingerprint_(fingerprint_of(parameters)),
         connection_(nullptr, mysql_close) {
@@ -207,40 +182,58 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     if (in_transactions_ && is_mariadb) {  // from 10.3 on; before that, nothing can be had
       mysql_query(connection_.get(), ("SET SESSION idle_transaction_timeout = " + limit).c_str());
     }
-    check_settings(parameters);
+    check_settings(parameters, schema_of(settings));
   }
   MysqlConnection(const MysqlConnection&) = delete;
   MysqlConnection& operator=(const MysqlConnection&) = delete;
 
   int socket() const { return static_cast<int>(mysql_get_socket(connection_.get())); }
-  bool is_usable() const { return usable_; }
-  bool in_transactions() const { return in_transactions_; }
-  const char* begin() const { return is_tidb_ ? "BEGIN PESSIMISTIC" : "START TRANSACTION"; }
+  bool is_usable() const { return usable_ && !is_begun_; }
 
-  // What a statement is about, for messages.
-  enum class About { segments, grants, workers, numbers, users_table };
+  sql::Answer execute(const sql::Statement& statement) override {
+    const std::string sql = with_literals(statement, [this](const std::string& text) { return quoted(text); });
+    sql::Answer answer;
+    if (statement.has_rows) {
+      for (Rows found = query(sql, statement.about); found.next();) {
+        sql::Row& row = answer.rows.emplace_back();
+        for (unsigned i = 0; i < found.columns(); ++i)
+          row.cells.push_back({found.text(i), found.is_null(i), found.is_exact(i)});
+      }
+      return answer;
+    }
+    change(sql, statement.about, [&] {
+      answer.changed = changed_rows();
+      answer.last_insert_id = last_insert_id();
+      return answer.changed;
+    });
+    return answer;
+  }
+  void begin() override {
+    is_begun_ = true;
+    run(is_tidb_ ? "BEGIN PESSIMISTIC" : "START TRANSACTION");
+  }
+  void commit() override {
+    run("COMMIT");
+    is_begun_ = false;
+  }
+  void rollback() override {
+    run("ROLLBACK");
+    is_begun_ = false;
+  }
+  bool locks_rows() const override { return in_transactions_; }
 
   void run(const std::string& sql, About about = About::segments) {
     if (mysql_real_query(connection_.get(), sql.data(), sql.size()) != 0) fail(shown_, about);
   }
-  Rows query(const std::string& sql, About about = About::segments, const std::string& users_table = "") {
+  Rows query(const std::string& sql, About about = About::segments) {
     run(sql, about);
     MYSQL_RES* const result = mysql_store_result(connection_.get());
     if (result == nullptr) fail(shown_, about);
-    return Rows(result, about == About::segments || about == About::grants ? schema_.table
-                        : about == About::workers                          ? std::string_view(kWorkerTable)
-                                                                           : std::string_view(users_table));
-  }
-
-  std::vector<std::vector<std::string>> worker_rows(const std::string& sql) { return all_rows(sql, About::workers); }
-  std::uint64_t change_worker(const std::string& sql) {
-    return change(sql, About::workers, [this] { return changed_rows(); });
+    return Rows(result);
   }
 
   std::vector<std::vector<std::string>> segment_rows(const std::string& sql) { return all_rows(sql, About::segments); }
-  std::vector<std::vector<std::string>> users_rows(const std::string& sql, const std::string& table) {
-    return all_rows(sql, About::users_table, table);
-  }
+  std::vector<std::vector<std::string>> users_rows(const std::string& sql) { return all_rows(sql, About::users_table); }
   std::uint64_t change_segments(const std::string& sql) {
     return change(sql, About::segments, [this] { return changed_rows(); });
   }
@@ -275,8 +268,6 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
            "then stops with STORE_REGRESSED\n";
   }
   std::uint64_t changed_rows() { return mysql_affected_rows(connection_.get()); }
-  // The terms last seen in a row, by its WHERE clause, so that a grant costs one round trip.
-  RowTerms& known_terms(const std::string& where) { return terms_[where]; }
   std::uint64_t last_insert_id() { return mysql_insert_id(connection_.get()); }
 
  private:
@@ -326,10 +317,9 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
                                          ", and knows the SHA-256 of a certificate from 3.4 on; give its SHA-1");
   }
 
-  std::vector<std::vector<std::string>> all_rows(const std::string& sql, About about,
-                                                 const std::string& users_table = "") {
+  std::vector<std::vector<std::string>> all_rows(const std::string& sql, About about) {
     std::vector<std::vector<std::string>> rows;
-    for (Rows found = query(sql, about, users_table); found.next();) {
+    for (Rows found = query(sql, about); found.next();) {
       rows.emplace_back();
       for (unsigned i = 0; i < found.columns(); ++i) rows.back().push_back(found.text(i));
     }
@@ -338,58 +328,19 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   // outcome(), after the statement and before its commit.
   template <class Outcome>
   std::uint64_t change(const std::string& sql, About about, Outcome&& outcome) {
-    if (!in_transactions_) {
-      run(sql, about);
-      return outcome();
-    }
-    run(begin(), about);
+    const bool is_alone = in_transactions_ && !is_begun_;
+    if (is_alone) begin();
     run(sql, about);
     const std::uint64_t found = outcome();
-    run("COMMIT", about);
+    if (is_alone) commit();
     return found;
   }
 
   [[noreturn]] void fail(const std::string& what, About about = About::segments) {
     const unsigned code = mysql_errno(connection_.get());
     const std::string why = what + ": " + mysql_error(connection_.get()) + " (" + std::to_string(code) + ")";
-    if (code == 0 || code >= kFirstOfTheClient || in_transactions_) usable_ = false;
+    if (code == 0 || code >= kFirstOfTheClient || in_transactions_ || is_begun_) usable_ = false;
     switch (code) {
-      case kNoSuchTable:
-        if (about == About::users_table) throw Error(Status::value, why);
-        if (about == About::grants) throw Error(Status::store_missing, why + ". " + kHowToCreateGrants);
-        if (about == About::workers) throw Error(Status::store_missing, why + ". " + kHowToCreateWorkers);
-        if (about == About::numbers) throw Error(Status::store_missing, why + ". " + kHowToCreateNumbers);
-        throw Error(Status::store_missing,
-                    shown_ + ": the table " + std::string(schema_.table) + " is not there. " + kHowToCreate);
-      case kUnknownDatabase:
-        throw Error(Status::store_missing, why + ". Make the database first");
-      case kAccessDenied:
-      case kDatabaseDenied:
-      case kTableDenied:
-      case kColumnDenied:
-      case kHostDenied:
-      case kOldClient:
-      case kNoPassword:
-      case kMustChange:
-      case kExpired:
-      case kLockedMysql:
-      case kLockedMariadb:
-        throw Error(Status::store_permission, why);
-      case kReadOnlyOption:
-      case kReadOnlyTransaction:
-        throw Error(Status::store_permission, why + ". Name the primary, which takes writes");
-      case kDiskFull:
-      case kTableFull:
-        throw Error(Status::store_full, why);
-      case kUnknownColumn:
-        if (about == About::users_table) throw Error(Status::value, why);
-        if (about == About::workers)
-          throw Error(Status::store_version, why + ". The table " + kWorkerTable + " is of another version");
-        if (about == About::numbers)
-          throw Error(Status::store_version, why + ". The table is not as its generator's own script makes it");
-        throw Error(Status::store_version, why + ". The table " + std::string(schema_.table) +
-                                               " is not one of segment.schema = " + std::string(schema_.name) +
-                                               ", or of another version");
       case kLockWaitTimeout:
       case kDeadlock:
       case kStatementTimeout:
@@ -403,14 +354,14 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
                 "and it is not verified. Add auth=caching_sha2_password to the URL: a program that listens does "
                 "not learn the password, but one that answers in the server's place does. To rule that "
                 "out, use tls=verify or tls=verify-ca with tls_ca, tls_fingerprint=HEX, or socket=PATH instead");
-      case kDataOutOfRange:
-        throw Error(Status::store_damaged, why);
       case kTlsFailed:
         fail_by_tls(why);
       default:
-        usable_ = false;
-        throw Error(Status::store_unavailable, why);
+        break;
     }
+    const sql::Fault fault = sql::fault_of(code, "", "");
+    if (fault == sql::Fault::unknown) usable_ = false;
+    sql::throw_fault(fault, why, about, wording_);
   }
 
   [[noreturn]] void fail_by_tls(const std::string& why) const {
@@ -436,7 +387,7 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
                                           ", and ids would be issued twice. Set it to " + wanted +
                                           ", or give that up with ?accept_loss=" + name);
   }
-  void check_settings(const Parameters& parameters) {
+  void check_settings(const Parameters& parameters, const Schema& schema) {
     Variables variables;
     Rows settings = query(
         "SHOW VARIABLES WHERE Variable_name IN ('read_only', 'super_read_only', 'tidb_super_read_only', "
@@ -456,18 +407,18 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     if (variables["log_bin"] == "ON")
       demand(parameters, variables, "sync_binlog", "1",
              "after a power loss the replicas may not know the last commits");
-    const std::string here = " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " + quoted(std::string(schema_.table));
+    const std::string here = " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " + quoted(std::string(wording_.table));
     Rows counter = query("SELECT DATA_TYPE FROM information_schema.COLUMNS" + here +
-                         " AND COLUMN_NAME = " + quoted(std::string(schema_.counter)));
+                         " AND COLUMN_NAME = " + quoted(std::string(schema.counter)));
     // In a rounded number, or in a text, which is calculated with as one, max_id + 1 may equal max_id.
     if (counter.next() && counter.text(0).find("int") == std::string::npos && counter.text(0) != "decimal") {
-      throw Error(Status::store_version, shown_ + ": the column " + std::string(schema_.counter) + " of the table " +
-                                             std::string(schema_.table) + " is of the type " + counter.text(0) +
+      throw Error(Status::store_version, shown_ + ": the column " + std::string(schema.counter) + " of the table " +
+                                             std::string(wording_.table) + " is of the type " + counter.text(0) +
                                              ", which does not hold whole numbers exactly; it must be bigint");
     }
     Rows rows = query("SELECT ENGINE FROM information_schema.TABLES" + here);
     if (rows.next() && rows.text(0) != "InnoDB") {
-      const std::string table(schema_.table);
+      const std::string table(wording_.table);
       throw Error(Status::store_unsafe, shown_ + ": the table " + table + " has the engine " + rows.text(0) +
                                             ", which may forget a commit in a crash: ALTER TABLE " + table +
                                             " ENGINE = InnoDB");
@@ -476,13 +427,13 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
 
   SqlNumbers<MysqlConnection> numbers_;
   const std::string shown_;
-  const Schema& schema_;
+  const sql::Wording wording_;
   const TlsTerms tls_;
   const std::string fingerprint_;
-  std::map<std::string, RowTerms> terms_;
   bool usable_ = true;
   bool is_tidb_ = false;
-  bool in_transactions_ = false;
+  bool in_transactions_ = false;  // whatever it changes
+  bool is_begun_ = false;
   std::unique_ptr<MYSQL, decltype(&mysql_close)> connection_;
 };
 

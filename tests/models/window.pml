@@ -7,7 +7,7 @@
  *
  *   here                     there
  *   Row, replace()           WorkerRow, and each server's replace_worker(): UPDATE ... WHERE fence, owner, hw
- *                            (modules/kit/sql_workers.hpp), a transaction of etcd, a versioned write of ZooKeeper. In
+ *                            (core/src/sql/workers.cpp), a transaction of etcd, a versioned write of ZooKeeper. In
  *                            SQLite reading and replacing are one transaction (core/src/store/sqlite_store.cpp)
  *   renew, take, request     WorkerRows::take() and read() (modules/kit/worker_rows.hpp), which WindowSource::draw()
  *                            (core/src/generator/snowflake.cpp) calls; renew goes by WorkerRows::last_

@@ -6,6 +6,17 @@
 namespace idgen::module {
 namespace {
 
+using sql::and_terms;
+using sql::check_room;
+using sql::counter_above;
+using sql::grant_size;
+using sql::grant_up_to;
+using sql::RowTerms;
+using sql::SchemaRow;
+using sql::split_name;
+using sql::Statement;
+using sql::terms_of;
+
 const Schema& schema(std::string_view name) {
   Settings settings;
   settings.schema = name;
@@ -87,9 +98,12 @@ TEST(Schema, ARowIsNamedAsTheOriginalNamesIt) {
   EXPECT_EQ(info.tag, "orders@2026-11-21");
 }
 
-TEST(Schema, WordsAreFilledInOnePass) {
-  EXPECT_EQ(filled("a = {a}, b = {b}", {{"a", "'{b}'"}, {"b", "2"}}), "a = '{b}', b = 2");
-  EXPECT_EQ(filled("", {}), "");
+TEST(Schema, WordsAndMarksAreFilledInOnePass) {
+  Statement statement(sql::kMysql, sql::About::segments);
+  statement.fill("a = {namespace}, b = {step}, c = {tag}", {.name_space = "{tag} ?", .tag = "?", .step = 2});
+  EXPECT_EQ(statement.text, "a = ?, b = ?, c = ?");
+  EXPECT_EQ(with_literals(statement, [](const std::string& text) { return "'" + text + "'"; }),
+            "a = '{tag} ?', b = 2, c = '?'");
 }
 
 TEST(Schema, AStepIsSetWhereThereIsOne) {
@@ -97,7 +111,8 @@ TEST(Schema, AStepIsSetWhereThereIsOne) {
   EXPECT_NO_THROW(check_step_of(schema("leaf"), 1));
   EXPECT_FAILS(check_step_of(schema("tinyid"), 0), Status::value, "1 to 1000000000");
   EXPECT_FAILS(check_step_of(schema("cosid"), 5), Status::unsupported, "segment.step");
-  EXPECT_FAILS(step_of_new_row(schema("leaf"), Settings{}), Status::value, "needs a step");
+  EXPECT_FAILS(sql::insertion(schema("leaf"), sql::kMysql, {}, 0, "default", "orders", 0), Status::value,
+               "needs a step");
 }
 
 TEST(Schema, TheLargestIdOfATableIsAWholeNumber) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,6 +32,19 @@ struct HeldWorker {
   std::int64_t lease_left_ms = 0;              // until it does; 0: not known
   std::optional<std::int64_t> store_ms;        // the server's clock when it was read; none: it has no clock to ask
   std::optional<std::int64_t> clock_ahead_ms;  // WindowInfo
+};
+
+// What WorkerRows asks, for servers that share its code as it is compiled. Contracts: below.
+class WorkerServer {
+ public:
+  using EachWorker = std::function<void(std::uint64_t worker, const HeldWorker& held)>;
+
+  virtual ~WorkerServer() = default;
+  virtual HeldWorker read_worker(const std::string& name_space, std::uint64_t worker) = 0;
+  virtual void list_workers(const std::string& name_space, bool numbers_only, const EachWorker& each) = 0;
+  virtual bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldWorker& held,
+                              const WorkerRow& next, const WindowRequest* request) = 0;
+  virtual std::string format_of(const std::string& name_space, const std::string& format) = 0;
 };
 
 // Server, a connection or a store of the host, has a type HeldRow that derives from HeldWorker, and
