@@ -6,6 +6,7 @@
 #include "../capi/src/config.cpp"
 #include "../capi/src/generator.cpp"
 #include "../capi/src/host.cpp"
+#include "../capi/src/host_sql.cpp"
 #include "../capi/src/layout.cpp"
 #include "../capi/src/next.cpp"
 #include "../capi/src/owner.cpp"

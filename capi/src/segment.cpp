@@ -22,7 +22,7 @@ Tag tag_of(const idgen_config_t* handle, bool create) {
   std::shared_ptr<Store> store = config.store;
   StoreOptions options = config.store_options();
   if (store) {
-    check_options_of_host(options);
+    store->configure(options);
   } else {
     options.create = create;
     store = open_store(config.get("store"), options);
@@ -43,8 +43,11 @@ extern "C" {
 idgen_status_t idgen_store_create(const idgen_config_t* config, idgen_error_t* err) {
   return guard_waiting(err, [&] {
     const Config& settings = open_handle(config, "config");
-    if (settings.store) return settings.store->create();
     StoreOptions options = settings.store_options();
+    if (settings.store) {
+      settings.store->configure(options);
+      return settings.store->create();
+    }
     options.create = true;
     create_store(settings.get("store"), options);
   });

@@ -5,6 +5,7 @@
 #include <idgen/host.h>
 #include <idgen/idgen.h>
 #include <idgen/route.h>
+#include <idgen/sql.h>
 #include <idgen/view.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -38,6 +39,20 @@ constexpr idgen_store_t kStore = [] {
   };
   store.release = release;
   return store;
+}();
+constexpr idgen_sql_connections_t kConnections = [] {
+  idgen_sql_connections_t connections{};
+  connections.struct_size = sizeof connections;
+  connections.with_connection = [](void*, idgen_sql_work_fn, void*, idgen_sql_error_t*) -> idgen_status_t {
+    return IDGEN_E_HOST;
+  };
+  connections.execute = [](void*, void*, const idgen_sql_statement_t*, idgen_sql_outcome_t*,
+                           idgen_sql_error_t*) -> idgen_status_t { return IDGEN_E_HOST; };
+  connections.begin = [](void*, void*, idgen_sql_error_t*) -> idgen_status_t { return IDGEN_E_HOST; };
+  connections.commit = connections.begin;
+  connections.rollback = [](void*, void*) {};
+  connections.release = release;
+  return connections;
 }();
 constexpr idgen_log_t kLog{sizeof kLog, 0, [](void*, std::int32_t, const char*) {}, release};
 
@@ -172,6 +187,10 @@ const std::vector<Call> kCalls = {
     {"idgen_config_set_store", WaitsFor::nothing,
      [](Scene&) {
        return twice([](idgen_config_t* c) { return idgen_config_set_store(c, &kStore, nullptr, nullptr); });
+     }},
+    {"idgen_config_set_sql_store", WaitsFor::nothing,
+     [](Scene&) {
+       return twice([](idgen_config_t* c) { return idgen_config_set_sql_store(c, &kConnections, nullptr, nullptr); });
      }},
     {"idgen_config_set_log", WaitsFor::nothing,
      [](Scene&) { return twice([](idgen_config_t* c) { return idgen_config_set_log(c, &kLog, nullptr, nullptr); }); }},

@@ -222,11 +222,12 @@ TEST(StoreUrl, ASchemaThatAStoreDoesNotKnowIsRefusedWithTheStoresThatDo) {
   EXPECT_FAILS(open_store("redis://h", with("tinyid")), Status::unsupported, "redis://HOST");
   EXPECT_FAILS(segment_statements("etcd://h", with("cosid"), "ns", "t"), Status::unsupported, "redis");
   StoreOptions of_host;
-  EXPECT_NO_THROW(check_options_of_host(of_host));
+  const std::shared_ptr<Store> host = open_store("memory", {});
+  EXPECT_NO_THROW(host->configure(of_host));
   of_host.grant_log = 1;
-  EXPECT_FAILS(check_options_of_host(of_host), Status::unsupported, "program's own");
+  EXPECT_FAILS(host->configure(of_host), Status::unsupported, "program's own");
   of_host.schema = "leaf";
-  EXPECT_FAILS(check_options_of_host(of_host), Status::unsupported, "program's own");
+  EXPECT_FAILS(host->configure(of_host), Status::unsupported, "program's own");
 }
 
 TEST(StoreUrl, WhatWouldMakeATagIsToldWithoutMakingIt) {

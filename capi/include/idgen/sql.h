@@ -6,7 +6,7 @@
 #ifndef IDGEN_SQL_H
 #define IDGEN_SQL_H
 
-#include "idgen.h"
+#include "host.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -23,6 +23,7 @@ namespace idgen {
 
 class Lane;
 class Runtime;
+struct StoreOptions;
 
 using Nonce = std::array<std::uint8_t, 16>;
 
@@ -248,6 +249,10 @@ class Store : public SegmentStore {
   // gives names of its own the check values of its keys. Throws Error{store_*, unsupported}.
   virtual std::string namespace_format(const std::string& name_space, const std::string& format) IDGEN_RUNS_HOST_CODE;
 
+  // Of a store that the host has made: what the configuration says about stores. Throws Error{unsupported} for what
+  // such a store does not have.
+  virtual void configure(const StoreOptions& options);
+
   // Makes the store, without a tag, if it is missing. Throws Error{store_*, unsupported}.
   virtual void create();
 
@@ -341,9 +346,6 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
 
 // Throws Error{unsupported} if such a store has no rows of that worker_source; it is not opened.
 void check_numbers(const std::string& url, const std::string& kind);
-
-// Throws Error{unsupported}: a store of the host's own, which knows no schema but idgen's and has no log of grants.
-void check_options_of_host(const StoreOptions& options);
 
 // The same name for two URLs of the same store: scheme and resolved path. For the process registry.
 std::string store_identity(const std::string& url, const StoreOptions& options);

@@ -124,7 +124,7 @@ class Opening {
 std::shared_ptr<Store> open_configured(const Config& config, Runtime& runtime, const std::string& subject,
                                        Patience& patience) {
   if (config.store) {
-    check_options_of_host(config.store_options());
+    config.store->configure(config.store_options());
     return config.store;
   }
   return Opening(runtime, subject, patience).attempt([&] {

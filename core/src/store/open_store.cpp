@@ -158,7 +158,7 @@ static void check_options(const StoreScheme& scheme, const StoreOptions& options
     throw_no_grant_log(scheme.usage, options);
 }
 
-void check_options_of_host(const StoreOptions& options) {
+void Store::configure(const StoreOptions& options) {
   constexpr const char* kHost = "a store of the program's own";
   if (options.schema != "idgen") throw_schema_unknown(kHost, options.schema);
   if (options.grant_log != 0) throw_no_grant_log(kHost, options);
