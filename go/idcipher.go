@@ -218,8 +218,7 @@ func idgenGoKeys(ctx C.uintptr_t, each C.idgen_key_fn, to unsafe.Pointer, failur
 	sink.err = err
 	sink.mutex.Unlock()
 	if err != nil {
-		message := unsafe.Slice((*byte)(unsafe.Pointer(&failure.message[0])), len(failure.message))
-		copyText(message, fmt.Sprintf("the program's own keys: %v", err))
+		copyText(failure.message[:], fmt.Sprintf("the program's own keys: %v", err))
 		return C.IDGEN_E_HOST
 	}
 	for _, key := range keys {

@@ -2,6 +2,9 @@
 
 package idgen
 
+// #include "idgen_go_callbacks.h"
+import "C"
+
 import (
 	"context"
 	"database/sql"
@@ -10,8 +13,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
+	"runtime/cgo"
+	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // Dialect is the SQL that a database of an [SQLStore] speaks.
@@ -19,9 +26,10 @@ type Dialect int
 
 // The dialects.
 const (
-	MySQL    Dialect = iota + 1 // MariaDB and MySQL; not TiDB
-	Postgres                    // PostgreSQL
-	SQLite                      // a database of the program's own; never the file of a sqlite: store that is in use
+	MySQL    Dialect = C.IDGEN_SQL_MYSQL    // MariaDB and MySQL; not TiDB
+	Postgres Dialect = C.IDGEN_SQL_POSTGRES // PostgreSQL
+	// SQLite is a database of the program's own; never the file of a sqlite: store that is in use.
+	SQLite Dialect = C.IDGEN_SQL_SQLITE
 )
 
 // SQLStore grants segments, and windows of workers, from a database, over the program's own connection pool. The tables
@@ -50,389 +58,302 @@ type SQLStore struct {
 // the pool yet.
 func NewSQLStore(db *sql.DB, dialect Dialect) *SQLStore { return &SQLStore{db: db, dialect: dialect} }
 
-const (
-	whereTag   = " WHERE ns = ? AND tag = ?"
-	returnTail = "UPDATE idgen_segment SET max_id = max_id - ?, updated_unix_ms = ?" + whereTag + " AND max_id = ?"
-	readTail   = "SELECT max_id FROM idgen_segment" + whereTag
-	state      = "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment"
-	insertRow  = "INSERT INTO idgen_segment(ns, tag, updated_unix_ms, max_id, grants) VALUES(?, ?, ?, 0, 0)"
-	advanceTo  = "UPDATE idgen_segment SET max_id = CASE WHEN max_id < ? THEN ? ELSE max_id + 1 END, " +
-		"grants = grants + 1," +
-		" updated_unix_ms = ?" + whereTag + " AND max_id BETWEEN 0 AND ?"
-
-	howToCreate = "Make it with SQLStore.CreateSegment(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`"
-)
-
-// How the transaction of a call begins. MySQL's statement fails inside another transaction, where BEGIN would commit
-// it. Otherwise it changes nothing, and the next statement begins a transaction or commits by itself.
-var begin = map[Dialect]string{MySQL: "SET TRANSACTION READ WRITE", Postgres: "BEGIN", SQLite: "BEGIN"}
-
-// As the native stores make it; a test compares them.
-var createTable = map[Dialect]string{
-	MySQL: `CREATE TABLE IF NOT EXISTS idgen_segment (
-  ns VARBINARY(512) NOT NULL,
-  tag VARBINARY(512) NOT NULL,
-  max_id BIGINT NOT NULL,
-  grants BIGINT NOT NULL DEFAULT 0,
-  updated_unix_ms BIGINT NOT NULL DEFAULT 0,
-  step BIGINT NOT NULL DEFAULT 0,
-  rate BIGINT NOT NULL DEFAULT 0,
-  holder VARBINARY(512) NOT NULL DEFAULT '',
-  PRIMARY KEY (ns, tag)) ENGINE = InnoDB`,
-	Postgres: `CREATE TABLE IF NOT EXISTS idgen_segment (
-  ns varchar(128) NOT NULL,
-  tag varchar(128) NOT NULL,
-  max_id bigint NOT NULL CHECK (max_id >= 0),
-  grants bigint NOT NULL DEFAULT 0 CHECK (grants >= 0),
-  updated_unix_ms bigint NOT NULL DEFAULT 0,
-  step bigint NOT NULL DEFAULT 0 CHECK (step >= 0),
-  rate bigint NOT NULL DEFAULT 0,
-  holder varchar(512) NOT NULL DEFAULT '',
-  PRIMARY KEY (ns, tag))`,
-	SQLite: `CREATE TABLE IF NOT EXISTS idgen_segment (
-  ns TEXT NOT NULL,
-  tag TEXT NOT NULL,
-  max_id INTEGER NOT NULL CHECK (max_id >= 0),
-  grants INTEGER NOT NULL DEFAULT 0,
-  updated_unix_ms INTEGER NOT NULL DEFAULT 0,
-  step INTEGER NOT NULL DEFAULT 0,
-  rate INTEGER NOT NULL DEFAULT 0,
-  holder TEXT NOT NULL DEFAULT '',
-  PRIMARY KEY (ns, tag))`,
-}
-
-// One statement is one atomic step. PostgreSQL: no grant is acknowledged before it is on disk, whatever the session
-// says. TiDB may run a transaction optimistically, so LAST_INSERT_ID may not return what was committed.
-var takeTail = map[Dialect]string{
-	MySQL: "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(GREATEST(max_id, ?) + ?), grants = grants + 1, " +
-		"updated_unix_ms = ?" + whereTag +
-		" AND max_id BETWEEN 0 AND ? AND LOCATE('TiDB', VERSION()) = 0",
-	Postgres: "UPDATE idgen_segment SET max_id = GREATEST(max_id, ?) + ?, grants = grants + 1, updated_unix_ms = ?" +
-		" FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable" + whereTag +
-		" AND max_id BETWEEN 0 AND ? RETURNING max_id",
-	SQLite: "UPDATE idgen_segment SET max_id = MAX(max_id, ?) + ?, grants = grants + 1, updated_unix_ms = ?" +
-		whereTag + " AND max_id BETWEEN 0 AND ? RETURNING max_id",
-}
-
-// SegmentTake implements [Store].
-func (s *SQLStore) SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error) {
-	return s.SegmentTakeAbove(ctx, namespace, tag, count, 0)
-}
-
-// SegmentTakeAbove implements [AboveStore].
-func (s *SQLStore) SegmentTakeAbove(
-	ctx context.Context, namespace, tag string, count, above int64,
-) (first int64, err error) {
-	if count < 1 || above < 0 {
-		return 0, &Error{Status: ErrArgument,
-			Message: fmt.Sprintf("a segment of %d numbers above %d is invalid; ask for at least 1", count, above)}
-	}
-	if above > math.MaxInt64-count {
-		return 0, exhausted(namespace, tag, above, count)
-	}
-	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
-		last, err := s.take(ctx, on, namespace, tag, count, above)
-		if err == nil && last-count < above {
-			return &Error{Status: ErrStoreDamaged,
-				Message: fmt.Sprintf("the driver gave %d for the end of a grant of %d numbers; it was not used",
-					last, count)}
-		}
-		first = last - count + 1
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return first, nil
-}
-
-// SegmentReturn implements [Store].
-func (s *SQLStore) SegmentReturn(ctx context.Context, namespace, tag string, last, unused int64) error {
-	if unused < 0 || last < unused {
-		return &Error{Status: ErrArgument,
-			Message: fmt.Sprintf("of a segment that ends at %d, %d numbers cannot be unused", last, unused)}
-	}
-	if unused == 0 {
-		return nil
-	}
-	return s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
-		changed, err := s.change(ctx, on, returnTail, unused, time.Now().UnixMilli(), s.stored(namespace),
-			s.stored(tag), last)
-		if err != nil || changed == 1 {
-			return err
-		}
-		_, err = s.maxID(ctx, on, namespace, tag)
-		return err
-	})
-}
+// CreateTables makes the tables of segments and workers, if they are missing: all that workers need. May block on the
+// database.
+func (s *SQLStore) CreateTables(ctx context.Context) error { return CreateStore(storeOption{s, ctx}) }
 
 // CreateSegment makes a tag at 0, so that its first id is 1, and the table if it is missing. May block on the database.
 // Errors: ErrTagExists, those of the store.
 func (s *SQLStore) CreateSegment(ctx context.Context, namespace, tag string) error {
-	insert := insertRow
-	if s.dialect != MySQL { // if a failed statement would fail the transaction
-		insert += " ON CONFLICT DO NOTHING"
-	}
-	create := func(ctx context.Context, on *sql.Conn) error {
-		made, err := s.change(ctx, on, insert, s.stored(namespace), s.stored(tag), time.Now().UnixMilli())
-		if err == nil && made == 0 || err != nil && numberOf(err) == 1062 {
-			return &Error{Status: ErrTagExists,
-				Message: fmt.Sprintf("tag \"%s\" of namespace \"%s\" is in the table idgen_segment already",
-					tag, namespace)}
-		}
-		return err
-	}
-	err := s.transact(ctx, create)
-	if !isNoTable(err) {
-		return err
-	}
-	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
-		_, err := on.ExecContext(ctx, createTable[s.dialect])
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.transact(ctx, create)
+	return CreateSegment(WithNamespace(namespace), WithTag(tag), storeOption{s, ctx})
 }
 
 // ShowSegment reads the state of a tag. May block on the database. Errors: ErrTagUnknown, those of the store.
-func (s *SQLStore) ShowSegment(ctx context.Context, namespace, tag string) (info SegmentInfo, err error) {
-	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
-		info, err = s.show(ctx, on, namespace, tag)
-		return err
-	})
-	return info, err
+func (s *SQLStore) ShowSegment(ctx context.Context, namespace, tag string) (SegmentInfo, error) {
+	return ShowSegment(WithNamespace(namespace), WithTag(tag), storeOption{s, ctx})
 }
 
 // ListSegments reads the state of all tags of all namespaces, in the order of their names. May block on the database.
-func (s *SQLStore) ListSegments(ctx context.Context) (rows []SegmentRow, err error) {
-	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
-		rows, err = s.rows(ctx, on, state+" ORDER BY ns, tag")
-		return err
-	})
-	return rows, err
+func (s *SQLStore) ListSegments(ctx context.Context) ([]SegmentRow, error) {
+	return ListSegments(storeOption{s, ctx})
 }
 
 // AdvanceSegment raises MaxID to to, or by 1 if it is already there, and never lowers it. All later grants are above
 // to. Running generators still issue what they reserved before. Returns the new state; errors as for ShowSegment.
-func (s *SQLStore) AdvanceSegment(ctx context.Context, namespace, tag string, to int64) (info SegmentInfo, err error) {
-	if to < 0 {
-		return SegmentInfo{}, &Error{Status: ErrArgument,
-			Message: fmt.Sprintf("a tag cannot be advanced to %d; allowed: 0 to 2^63 - 1", to)}
-	}
-	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
-		changed, err := s.change(ctx, on, advanceTo, to, to, time.Now().UnixMilli(), s.stored(namespace), s.stored(tag),
-			int64(math.MaxInt64-1))
-		if err != nil {
-			return err
-		}
-		info, err = s.show(ctx, on, namespace, tag)
-		if err == nil && changed != 1 {
-			return exhausted(namespace, tag, info.MaxID, 1)
-		}
-		return err
-	})
-	return info, err
+func (s *SQLStore) AdvanceSegment(ctx context.Context, namespace, tag string, to int64) (SegmentInfo, error) {
+	return AdvanceSegment(to, WithNamespace(namespace), WithTag(tag), storeOption{s, ctx})
 }
 
-// take returns the last number of the grant.
-func (s *SQLStore) take(
-	ctx context.Context, on *sql.Conn, namespace, tag string, count, above int64,
-) (last int64, err error) {
-	arguments := []any{above, count, time.Now().UnixMilli(), s.stored(namespace), s.stored(tag), math.MaxInt64 - count}
-	if s.dialect == MySQL {
-		done, err := on.ExecContext(ctx, takeTail[s.dialect], arguments...)
-		if err != nil {
-			return 0, err
-		}
-		if changed, err := done.RowsAffected(); err != nil || changed == 1 {
-			if err != nil {
-				return 0, err
-			}
-			return done.LastInsertId()
-		}
-	} else {
-		err := on.QueryRowContext(ctx, s.sql(takeTail[s.dialect]), arguments...).Scan(&last)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return last, err
-		}
-	}
-	return 0, s.refusal(ctx, on, namespace, tag, count)
+// WorkerInfo is a worker of a namespace.
+type WorkerInfo struct {
+	Worker       int64  // the number of all node fields together
+	Fence        int64  // of the latest grant, each owner's above the one before
+	HwMs         int64  // its time is reserved up to here, exclusive, in Unix ms
+	ClockAheadMs int64  // the holder's clock minus the database's, at its latest window
+	IsLive       bool   // an owner is alive, or may be
+	Holder       string // the latest owner, "process 4711 on db-3"
 }
 
-func (s *SQLStore) change(ctx context.Context, on *sql.Conn, text string, arguments ...any) (rows int64, err error) {
-	done, err := on.ExecContext(ctx, s.sql(text), arguments...)
-	if err != nil {
-		return 0, err
-	}
-	return done.RowsAffected()
-}
-
-func (s *SQLStore) show(ctx context.Context, on *sql.Conn, namespace, tag string) (SegmentInfo, error) {
-	rows, err := s.rows(ctx, on, state+whereTag, s.stored(namespace), s.stored(tag))
-	if err == nil && len(rows) == 0 {
-		err = unknown(namespace, tag)
-	}
-	if err != nil {
-		return SegmentInfo{}, err
-	}
-	return rows[0].SegmentInfo, nil
-}
-
-func (s *SQLStore) rows(
-	ctx context.Context, on *sql.Conn, text string, arguments ...any,
-) (all []SegmentRow, err error) {
-	found, err := on.QueryContext(ctx, s.sql(text), arguments...)
+// WorkerList reads all workers of the namespace that anybody has had, by number. May block on the database.
+func (s *SQLStore) WorkerList(ctx context.Context, namespace string) ([]WorkerInfo, error) {
+	c, err := newConfig([]Option{WithNamespace(namespace), storeOption{s, ctx}})
 	if err != nil {
 		return nil, err
 	}
-	err = eachRow(found, func() error {
-		var row SegmentRow
-		var updated int64
-		err := found.Scan(&row.Namespace, &row.Tag, &row.MaxID, &row.Grants, &updated, &row.Step, &row.Rate,
-			&row.Holder)
-		row.Updated = time.UnixMilli(updated).UTC()
-		all = append(all, row)
-		return err
-	})
-	return all, err
+	defer c.destroy()
+	result := C.idgen_go_workers_of(c.handle)
+	defer C.free(unsafe.Pointer(result.rows))
+	if err := failed(result.failure); err != nil {
+		return nil, err
+	}
+	workers := make([]WorkerInfo, 0, int(result.count))
+	for _, row := range unsafe.Slice(result.rows, int(result.count)) {
+		workers = append(workers, WorkerInfo{
+			Worker:       int64(row.worker),
+			Fence:        int64(row.fence),
+			HwMs:         int64(row.hw_unix_ms),
+			ClockAheadMs: int64(row.clock_ahead_ms),
+			IsLive:       row.is_live != 0,
+			Holder:       C.GoString(&row.holder[0]),
+		})
+	}
+	return workers, nil
 }
 
-// eachRow calls scan for each row, until it fails.
-func eachRow(rows *sql.Rows, scan func() error) (err error) {
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := scan(); err != nil {
+// sqlSession is a connection that the library has borrowed.
+type sqlSession struct {
+	ctx     context.Context
+	sink    *storeSink
+	on      *sql.Conn
+	dialect Dialect
+}
+
+//export idgenGoSqlConnection
+func idgenGoSqlConnection(handle C.uintptr_t, function C.idgen_sql_work_fn, work unsafe.Pointer,
+	failure *C.idgen_sql_error_t) C.idgen_status_t {
+	sink := cgo.Handle(handle).Value().(*storeSink)
+	return sink.tellSQL(failure, sink.ask(func(ctx context.Context, store any) error {
+		s := store.(*SQLStore)
+		on, err := s.borrow(ctx)
+		if err != nil {
 			return err
 		}
+		defer func() { _ = on.Close() }() // gives it back
+		session := cgo.NewHandle(&sqlSession{ctx: ctx, sink: sink, on: on, dialect: s.dialect})
+		defer session.Delete()
+		C.idgen_go_sql_work(function, work, C.uintptr_t(session), C.int32_t(s.dialect))
+		return nil
+	}))
+}
+
+//export idgenGoSqlInside
+func idgenGoSqlInside(session C.uintptr_t, inside *C.int32_t, failure *C.idgen_sql_error_t) C.idgen_status_t {
+	return onSession(session, failure, func(s *sqlSession) (err error) {
+		*inside, err = s.inside()
+		return err
+	})
+}
+
+//export idgenGoSqlExecute
+func idgenGoSqlExecute(session C.uintptr_t, statement *C.idgen_sql_statement_t, outcome *C.idgen_sql_outcome_t,
+	failure *C.idgen_sql_error_t) C.idgen_status_t {
+	return onSession(session, failure, func(s *sqlSession) (err error) {
+		if statement.each == nil {
+			err = s.change(statement, outcome)
+		} else {
+			err = s.query(statement)
+		}
+		// Sessions of MySQL need not commit by themselves, and the driver does not say.
+		if err == nil && statement.is_alone != 0 && s.dialect == MySQL {
+			err = s.run("COMMIT")
+		}
+		return err
+	})
+}
+
+//export idgenGoSqlTransaction
+func idgenGoSqlTransaction(session C.uintptr_t, begins C.int, failure *C.idgen_sql_error_t) C.idgen_status_t {
+	return onSession(session, failure, func(s *sqlSession) error {
+		switch {
+		case begins == 0:
+			return s.run("COMMIT")
+		case s.dialect == SQLite:
+			return s.run("BEGIN IMMEDIATE")
+		}
+		return s.run("BEGIN")
+	})
+}
+
+//export idgenGoSqlRollback
+func idgenGoSqlRollback(session C.uintptr_t) {
+	s := cgo.Handle(session).Value().(*sqlSession)
+	var err error
+	defer recovered(&err)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // the call's own may have ended
+	defer cancel()
+	_, err = s.on.ExecContext(ctx, "ROLLBACK")
+	// A connection that cannot do even that does not go back to the pool. SQLite fails outside of a transaction.
+	if err != nil && !strings.Contains(err.Error(), "no transaction is active") {
+		_ = s.on.Raw(func(any) error { return driver.ErrBadConn })
+	}
+}
+
+func onSession(handle C.uintptr_t, failure *C.idgen_sql_error_t, call func(*sqlSession) error) C.idgen_status_t {
+	s := cgo.Handle(handle).Value().(*sqlSession)
+	return s.sink.tellSQL(failure, func() (err error) {
+		defer recovered(&err)
+		return call(s)
+	}())
+}
+
+// tellSQL writes an error in the form that the library takes. What the driver returned is for it to understand.
+func (s *storeSink) tellSQL(failure *C.idgen_sql_error_t, err error) C.idgen_status_t {
+	if err == nil {
+		return C.IDGEN_OK
+	}
+	failure.cause = s.failed(err)
+	status, message := ErrHost, textOf(err)
+	var known *Error
+	if errors.As(err, &known) {
+		status, message = known.Status, known.Message
+		if known.endsWaits {
+			failure.retry_after_ns = C.IDGEN_ENDS_WAITS
+		}
+	}
+	failure.code = C.uint32_t(numberOf(err))
+	copyText(failure.sqlstate[:], sqlStateOf(err))
+	copyText(failure.message[:], message)
+	return C.idgen_status_t(status)
+}
+
+func (s *sqlSession) run(text string) error {
+	_, err := s.on.ExecContext(s.ctx, text)
+	return err
+}
+
+func (s *sqlSession) change(statement *C.idgen_sql_statement_t, outcome *C.idgen_sql_outcome_t) error {
+	text, values := s.sent(statement)
+	done, err := s.on.ExecContext(s.ctx, text, values...)
+	if err != nil {
+		return err
+	}
+	changed, err := done.RowsAffected()
+	outcome.changed = C.uint64_t(changed)
+	if err == nil && s.dialect == MySQL {
+		var last int64
+		last, err = done.LastInsertId()
+		outcome.last_insert_id = C.uint64_t(last)
+	}
+	return err
+}
+
+func (s *sqlSession) query(statement *C.idgen_sql_statement_t) (err error) {
+	text, values := s.sent(statement)
+	rows, err := s.on.QueryContext(s.ctx, text, values...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	found, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range found {
+		into[i] = &found[i]
+	}
+	row := make([]C.idgen_sql_value_t, len(columns))
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		var pinned runtime.Pinner
+		for i, value := range found {
+			row[i] = answered(value, &pinned)
+		}
+		C.idgen_go_sql_row(statement, unsafe.SliceData(row), C.size_t(len(row)))
+		pinned.Unpin()
 	}
 	return rows.Err()
 }
 
-// refusal says why no row was changed.
-func (s *SQLStore) refusal(ctx context.Context, on *sql.Conn, namespace, tag string, count int64) error {
-	if s.dialect == MySQL {
-		var version string
-		if err := on.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
-			return err
+// answered is a value of a row as the library takes it.
+func answered(value any, pinned *runtime.Pinner) C.idgen_sql_value_t {
+	if number, is := value.(uint64); is && number <= math.MaxInt64 { // of MySQL
+		value = int64(number)
+	}
+	switch number := value.(type) {
+	case nil:
+		return C.idgen_sql_value_t{kind: C.IDGEN_SQL_NULL}
+	case int64:
+		return C.idgen_sql_value_t{kind: C.IDGEN_SQL_INTEGER, number: C.int64_t(number)}
+	}
+	text, isBytes := value.([]byte)
+	if !isBytes {
+		text = fmt.Append(nil, value)
+	}
+	start := unsafe.SliceData(text)
+	if len(text) > 0 {
+		pinned.Pin(start)
+	}
+	return C.idgen_sql_value_t{
+		kind: C.IDGEN_SQL_TEXT,
+		text: (*C.char)(unsafe.Pointer(start)),
+		size: C.size_t(len(text)),
+	}
+}
+
+// sent is a statement as the driver takes it.
+func (s *sqlSession) sent(statement *C.idgen_sql_statement_t) (text string, values []any) {
+	text = C.GoString(statement.sql)
+	for i, value := range unsafe.Slice(statement.values, int(statement.count)) {
+		if s.dialect == Postgres {
+			text = strings.Replace(text, "?", "$"+strconv.Itoa(i+1), 1)
 		}
-		if strings.Contains(version, "TiDB") {
-			return &Error{Status: ErrUnsupported, Message: "TiDB may run a transaction optimistically, so this " +
-				"store cannot know what it granted; " +
-				`use store = "mysql://...", which knows TiDB`}
-		}
-	}
-	found, err := s.maxID(ctx, on, namespace, tag)
-	switch {
-	case err != nil:
-		return err
-	case found < 0:
-		return &Error{Status: ErrStoreDamaged, Message: fmt.Sprintf(
-			"the table idgen_segment holds %d where a number from 0 to 2^63 - 1 belongs. "+
-				"Set it right by hand, above the highest id in use", found)}
-	case found > math.MaxInt64-count:
-		return exhausted(namespace, tag, found, count)
-	}
-	return &Error{Status: ErrStoreUnavailable,
-		Message: fmt.Sprintf("tag \"%s\" changed while it was read; nothing was granted", tag)}
-}
-
-func (s *SQLStore) maxID(ctx context.Context, on *sql.Conn, namespace, tag string) (found int64, err error) {
-	err = on.QueryRowContext(ctx, s.sql(readTail), s.stored(namespace), s.stored(tag)).Scan(&found)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, unknown(namespace, tag)
-	}
-	return found, err
-}
-
-func unknown(namespace, tag string) error {
-	return &Error{Status: ErrTagUnknown, Message: fmt.Sprintf(
-		"tag \"%s\" of namespace \"%s\" is not in the table idgen_segment. %s: it begins at 0, so the first id is 1",
-		tag, namespace,
-		howToCreate)}
-}
-
-func exhausted(namespace, tag string, found, count int64) error {
-	return &Error{Status: ErrExhausted, Message: fmt.Sprintf(
-		"tag \"%s\" of namespace \"%s\" stands at %d; %d more would pass 2^63 - 1. Take a smaller step, or a new tag",
-		tag, namespace,
-		found, count)}
-}
-
-// transact runs use in a transaction and commits. What the pool and the driver report becomes an *Error.
-func (s *SQLStore) transact(ctx context.Context, use func(ctx context.Context, on *sql.Conn) error) error {
-	if _, known := takeTail[s.dialect]; !known || s.db == nil {
-		return &Error{Status: ErrArgument, Message: "NewSQLStore needs a *sql.DB and one of MySQL, Postgres, SQLite"}
-	}
-	bound := s.PoolTimeout
-	if bound <= 0 {
-		bound = 2 * time.Second
-	}
-	on, err := s.lender.borrow(ctx, s.db, bound)
-	if errors.Is(err, errNobodyLends) {
-		return s.nobodyLends(bound)
-	}
-	if err != nil {
-		return translated(err)
-	}
-	err = s.begin(ctx, on)
-	if err == nil {
-		if err = use(ctx, on); err == nil {
-			_, err = on.ExecContext(ctx, "COMMIT")
-		}
-		if err != nil {
-			roll(on)
+		switch value.kind {
+		case C.IDGEN_SQL_NULL:
+			values = append(values, nil)
+		case C.IDGEN_SQL_INTEGER:
+			values = append(values, int64(value.number))
+		case C.IDGEN_SQL_TEXT:
+			values = append(values, C.GoStringN(value.text, C.int(value.size)))
+		default:
+			values = append(values, C.GoBytes(unsafe.Pointer(value.text), C.int(value.size)))
 		}
 	}
-	_ = on.Close() // gives it back
-	if err != nil {
-		return translated(err)
-	}
-	return nil
+	return text, values
 }
 
-// begin refuses a connection that is inside a transaction, and leaves it as it is.
-func (s *SQLStore) begin(ctx context.Context, on *sql.Conn) error {
-	inside := false
-	if s.dialect == Postgres {
-		known := false
-		err := on.Raw(func(connection any) error {
-			inside, known = isInTransaction(connection)
+// inside is 1 if the connection is inside a transaction, 0 if it is not, -1 if the library is to ask.
+func (s *sqlSession) inside() (C.int32_t, error) {
+	is, known := false, false
+	var err error
+	switch s.dialect {
+	case MySQL:
+		return -1, nil
+	case SQLite:
+		if err = s.run("BEGIN"); err == nil {
+			err = s.run("ROLLBACK")
+		} else if strings.Contains(err.Error(), "transaction within a transaction") {
+			is, err = true, nil
+		}
+	case Postgres:
+		err = s.on.Raw(func(connection any) error {
+			is, known = isInTransaction(connection)
 			return nil
 		})
 		// The driver, or its wrapper, does not say. Only a transaction has run a statement before.
 		if err == nil && !known {
-			err = on.QueryRowContext(ctx, "SELECT transaction_timestamp() <> statement_timestamp()").Scan(&inside)
+			err = s.on.QueryRowContext(s.ctx, "SELECT transaction_timestamp() <> statement_timestamp()").Scan(&is)
 			if sqlStateOf(err) == "25P02" { // in_failed_sql_transaction
-				inside, err = true, nil
+				is, err = true, nil
 			}
 		}
-		if err != nil {
-			return err
-		}
 	}
-	if !inside {
-		_, err := on.ExecContext(ctx, begin[s.dialect])
-		inside = err != nil &&
-			(numberOf(err) == 1568 || strings.Contains(err.Error(), "transaction within a transaction"))
-		if !inside {
-			return err
-		}
+	if is {
+		return 1, err
 	}
-	return &Error{Status: ErrStoreUnsafe, Message: "the pool gave a connection that is inside a transaction, which " +
-		"is its owner's to commit or to roll back: nothing was asked of it and nothing was granted. For connections " +
-		"that nobody else uses, give SQLStore a " +
-		"small pool of its own"}
-}
-
-// roll undoes what transact began. A connection that cannot do even that does not go back to the pool.
-func roll(on *sql.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // the call's own may have ended
-	defer cancel()
-	if _, err := on.ExecContext(ctx, "ROLLBACK"); err != nil {
-		_ = on.Raw(func(any) error { return driver.ErrBadConn })
-	}
+	return 0, err
 }
 
 // isInTransaction asks a connection of pgx or lib/pq, without a dependency on them. PostgreSQL itself answers BEGIN
@@ -455,6 +376,19 @@ func isInTransaction(connection any) (inside, known bool) {
 	return value.Uint() != 'I', true
 }
 
+// borrow gives a connection of the pool.
+func (s *SQLStore) borrow(ctx context.Context) (*sql.Conn, error) {
+	bound := s.PoolTimeout
+	if bound <= 0 {
+		bound = 2 * time.Second
+	}
+	on, err := s.lender.borrow(ctx, s.db, bound)
+	if errors.Is(err, errNobodyLends) {
+		err = s.nobodyLends(bound)
+	}
+	return on, err
+}
+
 // nobodyLends: the caller may hold the connection that this waits for, so the call must not wait any longer.
 func (s *SQLStore) nobodyLends(bound time.Duration) error {
 	stats := s.db.Stats()
@@ -473,79 +407,6 @@ func (s *SQLStore) nobodyLends(bound time.Duration) error {
 	}
 }
 
-// sql numbers the placeholders if the dialect needs that.
-func (s *SQLStore) sql(text string) string {
-	if s.dialect != Postgres {
-		return text
-	}
-	var out strings.Builder
-	number := 0
-	for _, c := range text {
-		if c == '?' {
-			number++
-			fmt.Fprintf(&out, "$%d", number)
-		} else {
-			out.WriteRune(c)
-		}
-	}
-	return out.String()
-}
-
-// stored: in MySQL the names are bytes, so that the session's character set does not change them.
-func (s *SQLStore) stored(name string) any {
-	if s.dialect == MySQL {
-		return []byte(name)
-	}
-	return name
-}
-
-var statusBySQLState = map[string]Status{
-	"42P01": ErrStoreMissing, "3D000": ErrStoreMissing, "3F000": ErrStoreMissing,
-	"42501": ErrStorePermission, "25006": ErrStorePermission, "28000": ErrStorePermission, "28P01": ErrStorePermission,
-	"53100": ErrStoreFull,
-	"42703": ErrStoreVersion, "42804": ErrStoreVersion, "42846": ErrStoreVersion, "42883": ErrStoreVersion,
-	"22003": ErrStoreDamaged, "23514": ErrStoreDamaged,
-}
-
-var statusByNumber = map[uint64]Status{ // of MySQL
-	1146: ErrStoreMissing, 1049: ErrStoreMissing,
-	1044: ErrStorePermission, 1045: ErrStorePermission, 1142: ErrStorePermission, 1143: ErrStorePermission,
-	1290: ErrStorePermission, 1792: ErrStorePermission,
-	// Accounts that no second try lets in.
-	1130: ErrStorePermission, 1251: ErrStorePermission, 1698: ErrStorePermission, 1820: ErrStorePermission,
-	1862: ErrStorePermission, 3118: ErrStorePermission, 4151: ErrStorePermission,
-	1021: ErrStoreFull, 1114: ErrStoreFull,
-	1054: ErrStoreVersion,
-	1690: ErrStoreDamaged,
-}
-
-// translated maps what the server said. Anything else is unknown or temporary: unavailable.
-func translated(err error) error {
-	var known *Error
-	if errors.As(err, &known) {
-		return err
-	}
-	text := textOf(err)
-	noTable := isNoTable(err)
-	var stated interface{ SQLState() string } // of pgx and lib/pq
-	status := Status(0)
-	if errors.As(err, &stated) {
-		status = statusBySQLState[stated.SQLState()]
-	} else {
-		status = statusByNumber[numberOf(err)]
-	}
-	switch {
-	case noTable:
-		table, how := missingTable(text)
-		status, text = ErrStoreMissing, "the table "+table+" is not there. "+how+". The driver: "+text
-	case status == 0:
-		status, text = ErrStoreUnavailable, "the store's database, or the pool of its connections: "+text
-	default:
-		text = "the store's database: " + text
-	}
-	return &Error{Status: status, Message: text, causes: []error{err}}
-}
-
 // sqlStateOf is empty if the driver has none.
 func sqlStateOf(err error) string {
 	var stated interface{ SQLState() string } // of pgx and lib/pq
@@ -553,24 +414,6 @@ func sqlStateOf(err error) string {
 		return stated.SQLState()
 	}
 	return ""
-}
-
-func isNoTable(err error) bool {
-	if state := sqlStateOf(err); state != "" {
-		return state == "42P01"
-	}
-	// SQLite.
-	return numberOf(err) == 1146 || err != nil && strings.Contains(err.Error(), "no such table: idgen_")
-}
-
-// missingTable is the one that the server's text names, and how to make it.
-func missingTable(text string) (table, how string) {
-	for _, table := range []string{"idgen_worker", "idgen_namespace"} {
-		if strings.Contains(text, table) {
-			return table, howToCreateWorkers
-		}
-	}
-	return "idgen_segment", howToCreate
 }
 
 // numberOf finds the field Number of go-sql-driver's MySQLError, without a dependency on it.

@@ -93,25 +93,47 @@ type WorkerChange struct {
 	MaxLeadMs int64 // ... and if it is above this, the row is not changed
 }
 
-// WithHostStore sets a store of the program's own, in place of one that the library opens ([WithStore]). A
-// [WorkerStore] serves kind = snowflake too.
-func WithHostStore(store Store) Option { return storeOption{store} }
+// WithHostStore sets a store of the program's own, in place of one that the library opens ([WithStore]): an [SQLStore]
+// or a [Store]. A [WorkerStore] serves kind = snowflake too, as an SQLStore does.
+func WithHostStore(store any) Option { return storeOption{store, nil} }
 
-type storeOption struct{ store Store }
+type storeOption struct {
+	store any
+	ctx   context.Context // of a call that makes no generator
+}
 
 func (o storeOption) apply(c *config) error {
-	if o.store == nil {
+	set := func(handle C.uintptr_t) (failure C.idgen_go_failure) {
+		return C.idgen_go_config_set_sql_store(c.handle, handle)
+	}
+	switch store := o.store.(type) {
+	case nil:
 		return &Error{Status: ErrArgument,
 			Message: "the store is nil; leave WithHostStore out to use the property store"}
+	case *SQLStore:
+		if store == nil || store.db == nil || store.dialect < MySQL || store.dialect > SQLite {
+			return &Error{Status: ErrArgument,
+				Message: "NewSQLStore needs a *sql.DB and one of MySQL, Postgres, SQLite"}
+		}
+	case Store:
+		hasWorkers := C.int(0)
+		if _, has := store.(WorkerStore); has {
+			hasWorkers = 1
+		}
+		set = func(handle C.uintptr_t) (failure C.idgen_go_failure) {
+			return C.idgen_go_config_set_store(c.handle, handle, hasWorkers)
+		}
+	default:
+		return &Error{Status: ErrArgument,
+			Message: fmt.Sprintf("WithHostStore needs a Store or an *SQLStore; %T is neither", store)}
 	}
 	c.store = &storeSink{}
 	c.store.store.Store(&o.store)
-	handle := cgo.NewHandle(c.store)
-	hasWorkers := C.int(0)
-	if _, has := o.store.(WorkerStore); has {
-		hasWorkers = 1
+	if o.ctx != nil {
+		c.store.caller.Store(&o.ctx)
 	}
-	err := keepOrDelete(handle, C.idgen_go_config_set_store(c.handle, C.uintptr_t(handle), hasWorkers))
+	handle := cgo.NewHandle(c.store)
+	err := keepOrDelete(handle, set(C.uintptr_t(handle)))
 	if err == nil {
 		sinks.Store(c.store, nil)
 	}
@@ -120,8 +142,8 @@ func (o storeOption) apply(c *config) error {
 
 // storeSink is what the core refers to. The store is separate, so that it can be released before the core's memory.
 type storeSink struct {
-	store   atomic.Pointer[Store]
-	caller  atomic.Pointer[context.Context] // of a New or Close that is running; else nil
+	store   atomic.Pointer[any]
+	caller  atomic.Pointer[context.Context] // of a New, a Close or the like that is running; else nil
 	timeout time.Duration                   // store_timeout
 
 	// The store's latest two errors, by the number that the core returns with the errors of the calls that fail for it.
@@ -150,6 +172,13 @@ func (s *storeSink) keep(failed ...failedAttempt) {
 		return
 	}
 	s.returned = [2]failedAttempt{failed[0], s.returned[0]}
+}
+
+// failed keeps an error, and returns the number that it has.
+func (s *storeSink) failed(err error) (number C.uint64_t) {
+	attempt := failedAttempt{attempts.Add(1), err}
+	s.keep(attempt)
+	return C.uint64_t(attempt.number)
 }
 
 // forget lets the store go, and what it returned.
@@ -225,7 +254,7 @@ func idgenGoNamespaceFormat(sink C.uintptr_t, namespace, format, found *C.char, 
 	failure *C.idgen_error_t) C.idgen_status_t {
 	return askStore(sink, failure, func(ctx context.Context, store Store) error {
 		text, err := store.(WorkerStore).NamespaceFormat(ctx, C.GoString(namespace), C.GoString(format))
-		copyText(unsafe.Slice((*byte)(unsafe.Pointer(found)), int(size)), text)
+		copyText(unsafe.Slice(found, int(size)), text)
 		return err
 	})
 }
@@ -286,47 +315,48 @@ func (r WorkerRow) fill(row *C.idgen_worker_row_t) {
 	row.lease_left_ms = C.int64_t(r.LeaseLeftMs)
 	row.clock_ahead_ms = C.int64_t(r.ClockAheadMs)
 	row.store_now_ms = C.int64_t(r.StoreNowMs)
-	copyText(unsafe.Slice((*byte)(unsafe.Pointer(&row.owner[0])), len(row.owner)), r.Owner)
-	copyText(unsafe.Slice((*byte)(unsafe.Pointer(&row.holder[0])), len(row.holder)), r.Holder)
+	copyText(row.owner[:], r.Owner)
+	copyText(row.holder[:], r.Holder)
 }
 
 // copyText writes a C string, cut at a character if it is longer.
-func copyText(to []byte, text string) {
+func copyText(to []C.char, text string) {
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&to[0])), len(to))
 	text = strings.ReplaceAll(text, "\x00", " ")
 	end := min(len(text), len(to)-1)
 	for end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	to[copy(to, text[:end])] = 0
+	bytes[copy(bytes, text[:end])] = 0
 }
 
-func askStore(handle C.uintptr_t, failure *C.idgen_error_t,
-	ask func(context.Context, Store) error) (status C.idgen_status_t) {
+func askStore(handle C.uintptr_t, failure *C.idgen_error_t, ask func(context.Context, Store) error) C.idgen_status_t {
 	sink := cgo.Handle(handle).Value().(*storeSink)
-	answer := func(err error) {
-		status = tell(failure, err)
-		if err == nil {
-			sink.keep()
-			return
-		}
-		attempt := failedAttempt{attempts.Add(1), err}
-		sink.keep(attempt)
-		failure.cause = C.uint64_t(attempt.number)
+	err := sink.ask(func(ctx context.Context, store any) error { return ask(ctx, store.(Store)) })
+	if err == nil {
+		sink.keep()
+	} else {
+		failure.cause = sink.failed(err)
 	}
-	defer func() {
-		if found := recover(); found != nil {
-			answer(fmt.Errorf("panic: %v", found)) // it must not unwind through the core
-		}
-	}()
-	store := sink.store.Load()
+	return tell(failure, err)
+}
+
+func (s *storeSink) ask(call func(ctx context.Context, store any) error) (err error) {
+	defer recovered(&err)
+	store := s.store.Load()
 	if store == nil {
-		return tell(failure, &Error{Status: ErrStoreUnavailable,
-			Message: "the generator was closed, and its store let go"})
+		return &Error{Status: ErrStoreUnavailable, Message: "the generator was closed, and its store let go"}
 	}
-	ctx, cancel := sink.context()
+	ctx, cancel := s.context()
 	defer cancel()
-	answer(ask(ctx, *store))
-	return status
+	return call(ctx, *store)
+}
+
+// recovered makes a panic an error, because it must not unwind through the core.
+func recovered(err *error) {
+	if found := recover(); found != nil {
+		*err = fmt.Errorf("panic: %v", found)
+	}
 }
 
 // tell writes a store's error in the form that the core takes.
@@ -352,7 +382,7 @@ func tell(failure *C.idgen_error_t, err error) C.idgen_status_t {
 	if status == C.IDGEN_OK {
 		status = ErrHost
 	}
-	copyText(unsafe.Slice((*byte)(unsafe.Pointer(&failure.message[0])), len(failure.message)), message)
+	copyText(failure.message[:], message)
 	return C.idgen_status_t(status)
 }
 

@@ -20,7 +20,8 @@ import (
 
 const table = `CREATE TABLE idgen_segment (
   ns TEXT, tag TEXT, max_id INTEGER NOT NULL, grants INTEGER NOT NULL DEFAULT 0,
-	updated_unix_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (ns, tag));
+	updated_unix_ms INTEGER NOT NULL DEFAULT 0, step INTEGER NOT NULL DEFAULT 0, rate INTEGER NOT NULL DEFAULT 0,
+	holder TEXT NOT NULL DEFAULT '', PRIMARY KEY (ns, tag));
 	INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', 'orders', 0)`
 
 type counter struct {
@@ -57,7 +58,7 @@ func (c *aboveCounter) SegmentTakeAbove(ctx context.Context, namespace, tag stri
 }
 
 func TestSerialsWithADateNeedAStoreThatGrantsAboveANumber(t *testing.T) {
-	draw := func(store idgen.Store, pattern string) (string, error) {
+	draw := func(store any, pattern string) (string, error) {
 		options := idgen.Options{"kind": "serial", "tag": "orders", "segment.step": "10", "pattern": pattern}
 		orders, err := idgen.New(t.Context(), options, idgen.WithHostStore(store))
 		if err != nil {
@@ -84,7 +85,7 @@ func TestSerialsWithADateNeedAStoreThatGrantsAboveANumber(t *testing.T) {
 	}
 }
 
-func onStore(t *testing.T, store idgen.Store) (*idgen.Generator, error) {
+func onStore(t *testing.T, store any) (*idgen.Generator, error) {
 	options := idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"}
 	return idgen.New(t.Context(), options, idgen.WithHostStore(store))
 }
@@ -140,8 +141,10 @@ func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 			t.Errorf("got %v, wanted %v and %q", err, c.want, c.text)
 		}
 	}
-	if _, err := onStore(t, nil); !errors.Is(err, idgen.ErrArgument) {
-		t.Error(err)
+	for _, none := range []any{nil, 7, (*idgen.SQLStore)(nil)} {
+		if _, err := onStore(t, none); !errors.Is(err, idgen.ErrArgument) {
+			t.Error(none, err)
+		}
 	}
 	snowflake := idgen.Options{"kind": "snowflake", "worker": "1"}
 	_, err := idgen.New(t.Context(), snowflake, idgen.WithHostStore(&counter{}))
@@ -211,7 +214,7 @@ func TestTagsAreMadeAndShownAndAdvancedThroughTheStore(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := store.ShowSegment(t.Context(), "shop", "items"); !errors.Is(err, idgen.ErrTagUnknown) ||
-		!strings.Contains(err.Error(), "CreateSegment") {
+		!strings.Contains(err.Error(), "items") {
 		t.Error(err)
 	}
 	if info, err := store.AdvanceSegment(t.Context(), "shop", "orders", 1000); err != nil || info.MaxID != 1000 {
@@ -228,7 +231,7 @@ func TestTagsAreMadeAndShownAndAdvancedThroughTheStore(t *testing.T) {
 	if err != nil || len(rows) != 2 || rows[0].Tag != "items" || rows[1].MaxID != 1001 || rows[1].Namespace != "shop" {
 		t.Error(rows, err)
 	}
-	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", -1); !errors.Is(err, idgen.ErrArgument) {
+	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", -1); !errors.Is(err, idgen.ErrValue) {
 		t.Error(err)
 	}
 	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", math.MaxInt64); err != nil {
@@ -248,8 +251,7 @@ func TestAConnectionInsideATransactionIsRefusedAndLeftAsItIs(t *testing.T) {
 	}
 	run("BEGIN")
 	run("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', 'theirs', 7)")
-	store := idgen.NewSQLStore(db, idgen.SQLite)
-	if _, err := store.SegmentTake(t.Context(), "default", "orders", 10); !errors.Is(err, idgen.ErrStoreUnsafe) {
+	if _, err := onStore(t, idgen.NewSQLStore(db, idgen.SQLite)); !errors.Is(err, idgen.ErrStoreUnsafe) {
 		t.Error(err)
 	}
 	run("COMMIT")
@@ -303,7 +305,7 @@ func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = store.SegmentTake(t.Context(), "default", "orders", 10)
+		_, err = store.ShowSegment(t.Context(), "default", "orders")
 		if !errors.Is(err, idgen.ErrStoreUnavailable) {
 			t.Error(err)
 		}
@@ -313,8 +315,8 @@ func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
 	if waits := db.Stats().WaitCount; waits != 1 {
 		t.Error(waits)
 	}
-	if first, err := store.SegmentTake(t.Context(), "default", "orders", 10); err != nil || first != 1 {
-		t.Error(first, err)
+	if _, err := store.ShowSegment(t.Context(), "default", "orders"); err != nil {
+		t.Error(err)
 	}
 	if waits := db.Stats().WaitCount; waits != 1 {
 		t.Error("the call has waited in the pool again", waits)
@@ -347,7 +349,7 @@ func TestWhyAPoolHadNoConnectionIsNotToldToWhoComesLater(t *testing.T) {
 	store.PoolTimeout = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := store.SegmentTake(ctx, "default", "orders", 10); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := store.ShowSegment(ctx, "default", "orders"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	close(server.told)
@@ -355,7 +357,7 @@ func TestWhyAPoolHadNoConnectionIsNotToldToWhoComesLater(t *testing.T) {
 	until(t, func() bool { // it is not kept for the next caller
 		return !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "(*lender).seek")
 	})
-	_, err := store.SegmentTake(t.Context(), "default", "orders", 10)
+	_, err := store.ShowSegment(t.Context(), "default", "orders")
 	if err == nil || !strings.Contains(err.Error(), "away now") {
 		t.Error(err)
 	}
@@ -401,35 +403,21 @@ func TestTheCauseOfAnErrorIsWhatTheStoreReturned(t *testing.T) {
 }
 
 func TestMessagesOfTheDatabaseSayWhatToDo(t *testing.T) {
-	store := idgen.NewSQLStore(database(t, table), idgen.SQLite)
-	take := func(store *idgen.SQLStore, tag string, count int64) error {
-		_, err := store.SegmentTake(t.Context(), "default", tag, count)
-		return err
-	}
 	closed := database(t, table)
 	_ = closed.Close()
 	for _, c := range []struct {
-		err  error
-		want idgen.Status
-		text string
+		store *idgen.SQLStore
+		want  idgen.Status
+		text  string
 	}{
-		{take(store, "nobody", 10), idgen.ErrTagUnknown, "CreateSegment"},
-		{store.SegmentReturn(t.Context(), "default", "nobody", 10, 5), idgen.ErrTagUnknown, "nobody"},
-		{store.SegmentReturn(t.Context(), "default", "orders", 10, 11), idgen.ErrArgument, "unused"},
-		{take(store, "orders", 0), idgen.ErrArgument, "at least 1"},
-		{take(idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite), "orders", 10),
-			idgen.ErrStoreMissing, "idgen segment create"},
-		{take(idgen.NewSQLStore(closed, idgen.SQLite), "orders", 10), idgen.ErrStoreUnavailable, "closed"},
-		{take(idgen.NewSQLStore(closed, 0), "orders", 10), idgen.ErrArgument, "Postgres"},
+		{idgen.NewSQLStore(database(t, table), idgen.SQLite), idgen.ErrTagUnknown, "idgen segment create"},
+		{idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite), idgen.ErrStoreMissing, "idgen segment create"},
+		{idgen.NewSQLStore(closed, idgen.SQLite), idgen.ErrStoreUnavailable, "closed"},
+		{idgen.NewSQLStore(closed, 0), idgen.ErrArgument, "Postgres"},
 	} {
-		if !errors.Is(c.err, c.want) || !strings.Contains(c.err.Error(), c.text) {
-			t.Errorf("got %v, wanted %v and %q", c.err, c.want, c.text)
+		_, err := c.store.ShowSegment(t.Context(), "default", "nobody")
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("got %v, wanted %v and %q", err, c.want, c.text)
 		}
-	}
-	if err := take(store, "orders", math.MaxInt64); err != nil {
-		t.Error(err)
-	}
-	if err := take(store, "orders", 1); !errors.Is(err, idgen.ErrExhausted) {
-		t.Error(err)
 	}
 }

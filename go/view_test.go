@@ -1,14 +1,12 @@
 package idgen_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -267,25 +265,14 @@ func TestNumbersOfAnotherProcessAreNotDrawn(t *testing.T) {
 	}
 }
 
-// mayRefuse is a store that fails when it is told to.
-type mayRefuse struct {
-	*idgen.SQLStore
-	refuses atomic.Bool
-}
-
-func (s *mayRefuse) WorkerReplace(ctx context.Context, namespace string, change idgen.WorkerChange) (bool, error) {
-	if s.refuses.Load() {
-		return false, errors.New("connection reset by peer")
-	}
-	return s.SQLStore.WorkerReplace(ctx, namespace, change)
-}
-
 func TestNoSnowflakeLiesBeyondTheReservedTime(t *testing.T) {
-	database, _ := withWorkers(t)
-	store := &mayRefuse{SQLStore: database}
+	store, db := withWorkers(t)
 	g := need(snowflakeOn(t, store, "7", idgen.Options{"window": "100ms", "wait_max": "1s"}))(t)
 	defer func() { _ = g.Close(t.Context()) }()
-	store.refuses.Store(true)
+	if _, err := db.Exec("CREATE TRIGGER refuses BEFORE UPDATE ON idgen_worker " +
+		"BEGIN SELECT RAISE(ABORT, 'connection reset by peer'); END"); err != nil {
+		t.Fatal(err)
+	}
 	var err error
 	last := int64(0)
 	until(t, func() bool { // the reserved time ends
@@ -298,9 +285,9 @@ func TestNoSnowflakeLiesBeyondTheReservedTime(t *testing.T) {
 		}
 		return false
 	})
-	wantStatus(t, err, idgen.ErrHost)
+	wantStatus(t, err, idgen.ErrStoreUnavailable)
 	parts := need(g.Decode(last))(t)
-	if end := onlyRow(t, database).HwMs; parts.UnixMs >= end {
+	if end := onlyRow(t, store).HwMs; parts.UnixMs >= end {
 		t.Errorf("the last id is of %d, reserved is what is before %d", parts.UnixMs, end)
 	}
 }

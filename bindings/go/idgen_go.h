@@ -813,6 +813,31 @@ static inline idgen_go_segment_rows idgen_go_segment_list(uintptr_t config) {
   return result;
 }
 
+typedef struct {
+  idgen_worker_info_t *rows; /* for free() */
+  size_t count;
+  idgen_go_failure failure;
+} idgen_go_workers;
+
+static inline void idgen_go_worker_add(void *ctx, const idgen_worker_info_t *info) {
+  idgen_go_workers *all = (idgen_go_workers *)ctx;
+  idgen_worker_info_t *rows = (idgen_worker_info_t *)realloc(all->rows, (all->count + 1) * sizeof *rows);
+  if (!rows) {
+    all->failure.status = IDGEN_E_NO_MEMORY;
+    return;
+  }
+  all->rows = rows;
+  rows[all->count++] = *info;
+}
+
+static inline idgen_go_workers idgen_go_workers_of(uintptr_t config) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_workers result = {NULL, 0, {NULL, IDGEN_OK}};
+  const idgen_status_t status = idgen_worker_list((const idgen_config_t *)config, idgen_go_worker_add, &result, &error);
+  if (status != IDGEN_OK) result.failure = idgen_go_fail(status, &error);
+  return result;
+}
+
 static inline idgen_go_segment idgen_go_segment_set_step(uintptr_t config, uint64_t step) {
   IDGEN_GO_ERROR(error);
   idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};

@@ -3,7 +3,7 @@
 #ifndef IDGEN_GO_CALLBACKS_H
 #define IDGEN_GO_CALLBACKS_H
 
-#include <idgen/host.h>
+#include <idgen/sql.h>
 
 #include "idgen_go.h"
 
@@ -23,6 +23,12 @@ idgen_status_t idgenGoWorkerList(uintptr_t ctx, char *name_space, idgen_worker_r
 idgen_status_t idgenGoWorkerReplace(uintptr_t ctx, idgen_worker_change_t *change, uint32_t *changed,
                                     idgen_error_t *error);
 idgen_status_t idgenGoKeys(uintptr_t ctx, idgen_key_fn each, void *keys, idgen_error_t *error);
+idgen_status_t idgenGoSqlConnection(uintptr_t ctx, idgen_sql_work_fn function, void *work, idgen_sql_error_t *error);
+idgen_status_t idgenGoSqlInside(uintptr_t connection, int32_t *inside, idgen_sql_error_t *error);
+idgen_status_t idgenGoSqlExecute(uintptr_t connection, idgen_sql_statement_t *statement, idgen_sql_outcome_t *outcome,
+                                 idgen_sql_error_t *error);
+idgen_status_t idgenGoSqlTransaction(uintptr_t connection, int begins, idgen_sql_error_t *error);
+void idgenGoSqlRollback(uintptr_t connection);
 void idgenGoRelease(uintptr_t ctx);
 
 /* What Go draws in a callback from another generator it draws on this thread: see waiters.go. */
@@ -91,6 +97,46 @@ static inline void idgen_go_add_key(idgen_key_fn each, void *keys, uint32_t vers
                                     int32_t retired) {
   each(keys, version, key, size, retired);
 }
+static inline idgen_status_t idgen_go_sql_connection(void *ctx, idgen_sql_work_fn function, void *work,
+                                                     idgen_sql_error_t *error) {
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoSqlConnection((uintptr_t)ctx, function, work, error));
+}
+static inline void idgen_go_sql_work(idgen_sql_work_fn function, void *work, uintptr_t connection, int32_t dialect) {
+  (void)function(work, (void *)connection, dialect);
+}
+static inline idgen_status_t idgen_go_sql_inside(void *ctx, void *connection, int32_t *inside,
+                                                 idgen_sql_error_t *error) {
+  (void)ctx;
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoSqlInside((uintptr_t)connection, inside, error));
+}
+static inline idgen_status_t idgen_go_sql_execute(void *ctx, void *connection, const idgen_sql_statement_t *statement,
+                                                  idgen_sql_outcome_t *outcome, idgen_sql_error_t *error) {
+  (void)ctx;
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoSqlExecute((uintptr_t)connection, (idgen_sql_statement_t *)statement, outcome, error));
+}
+static inline void idgen_go_sql_row(const idgen_sql_statement_t *statement, const idgen_sql_value_t *values,
+                                    size_t count) {
+  statement->each(statement->rows, values, count);
+}
+static inline idgen_status_t idgen_go_sql_begin(void *ctx, void *connection, idgen_sql_error_t *error) {
+  (void)ctx;
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoSqlTransaction((uintptr_t)connection, 1, error));
+}
+static inline idgen_status_t idgen_go_sql_commit(void *ctx, void *connection, idgen_sql_error_t *error) {
+  (void)ctx;
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoSqlTransaction((uintptr_t)connection, 0, error));
+}
+static inline void idgen_go_sql_rollback(void *ctx, void *connection) {
+  (void)ctx;
+  idgen_go_enter();
+  idgenGoSqlRollback((uintptr_t)connection);
+  (void)idgen_go_leave(IDGEN_OK);
+}
 static inline void idgen_go_release(void *ctx) { idgenGoRelease((uintptr_t)ctx); }
 
 static inline idgen_go_failure idgen_go_config_set_clock(uintptr_t config, uintptr_t ctx) {
@@ -112,6 +158,19 @@ static inline idgen_go_failure idgen_go_config_set_store(uintptr_t config, uintp
     store.worker_replace = idgen_go_worker_replace;
   }
   return idgen_go_fail(idgen_config_set_store((idgen_config_t *)config, &store, (void *)ctx, &error), &error);
+}
+
+static inline idgen_go_failure idgen_go_config_set_sql_store(uintptr_t config, uintptr_t ctx) {
+  IDGEN_GO_ERROR(error);
+  const idgen_sql_connections_t connections = {.struct_size = (uint32_t)sizeof connections,
+                                               .with_connection = idgen_go_sql_connection,
+                                               .in_transaction = idgen_go_sql_inside,
+                                               .execute = idgen_go_sql_execute,
+                                               .begin = idgen_go_sql_begin,
+                                               .commit = idgen_go_sql_commit,
+                                               .rollback = idgen_go_sql_rollback,
+                                               .release = idgen_go_release};
+  return idgen_go_fail(idgen_config_set_sql_store((idgen_config_t *)config, &connections, (void *)ctx, &error), &error);
 }
 
 static inline idgen_go_failure idgen_go_config_set_log(uintptr_t config, uintptr_t ctx) {

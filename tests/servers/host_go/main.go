@@ -132,63 +132,13 @@ var scenes = map[string]func(db *sql.DB, store *idgen.SQLStore, tag, namespace s
 		tell("None", store.CreateTables(context.Background()))
 		tell("None", store.CreateTables(context.Background()))
 	},
-	"rows": rows,
-	"clock": func(_ *sql.DB, store *idgen.SQLStore, _, namespace string, _ []idgen.Option) {
-		row, err := store.WorkerRead(context.Background(), namespace, 7)
-		tell(row.StoreNowMs, err)
-	},
 	"workers": func(_ *sql.DB, store *idgen.SQLStore, _, namespace string, _ []idgen.Option) {
 		found, err := store.WorkerList(context.Background(), namespace)
 		tell(len(found), err)
 		for _, row := range found {
-			fmt.Println(row.Worker, row.Fence, row.HwMs, row.Owner != "" && row.LeaseLeftMs > 0, row.Holder)
+			fmt.Println(row.Worker, row.Fence, row.HwMs, row.IsLive, row.Holder)
 		}
 	},
-}
-
-func rows(_ *sql.DB, store *idgen.SQLStore, _, namespace string, _ []idgen.Option) {
-	mine, theirs := strings.Repeat("0123456789abcdef", 2), strings.Repeat("f", 32)
-	row, err := store.WorkerRead(context.Background(), namespace, 7)
-	if err != nil {
-		log.Fatal(err)
-	}
-	now := row.StoreNowMs
-	first := idgen.WorkerChange{Worker: 7, Fence: 1, Owner: mine, HwMs: now + 10, Holder: "process 1 on a",
-		LeaseMs: 15_000, NowMs: now, MaxLeadMs: 20_000}
-	renewal := first
-	renewal.SeenFence, renewal.SeenOwner, renewal.SeenHwMs, renewal.HwMs = 1, mine, now+10, now+20
-	but := func(change idgen.WorkerChange, edit func(*idgen.WorkerChange)) idgen.WorkerChange {
-		edit(&change)
-		return change
-	}
-	for _, change := range []idgen.WorkerChange{
-		but(first, func(c *idgen.WorkerChange) { c.NowMs += 60_000 }), // a clock that is ahead
-		renewal, // of a row that is not there
-		first,
-		but(first, func(c *idgen.WorkerChange) { c.Owner = theirs }),
-		but(renewal, func(c *idgen.WorkerChange) { c.SeenFence = 2 }),
-		but(renewal, func(c *idgen.WorkerChange) { c.SeenOwner = theirs }),
-		but(renewal, func(c *idgen.WorkerChange) { c.SeenHwMs++ }),
-		but(renewal, func(c *idgen.WorkerChange) { c.NowMs += 60_000 }),
-		renewal,
-		renewal, // once more
-		{Worker: 7, SeenFence: 1, SeenOwner: theirs, SeenHwMs: now + 20, Fence: 1, HwMs: now + 15},
-		{Worker: 7, SeenFence: 1, SeenOwner: mine, SeenHwMs: now + 20, Fence: 1, HwMs: now + 15,
-			Holder: "process 2 on b"},
-	} {
-		changed, err := store.WorkerReplace(context.Background(), namespace, change)
-		number := 0
-		if changed {
-			number = 1
-		}
-		tell(number, err)
-	}
-	row, err = store.WorkerRead(context.Background(), namespace, 7)
-	tell(fmt.Sprintf("%d %d '%s' %s %t", row.HwMs-now, row.Fence, row.Owner, row.Holder, row.LeaseLeftMs <= 0), err)
-	for _, format := range []string{"", "time:41ms", "time:40ms"} {
-		found, err := store.NamespaceFormat(context.Background(), namespace, format)
-		tell("'"+found+"'", err)
-	}
 }
 
 func maxIDs(rows []idgen.SegmentRow) string {
