@@ -16,5 +16,6 @@
 #include "../capi/src/segment.cpp"
 #include "../capi/src/standard.cpp"
 #include "../capi/src/status.cpp"
+#include "../capi/src/testing.cpp"
 #include "../capi/src/text.cpp"
 #include "../capi/src/worker.cpp"

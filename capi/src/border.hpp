@@ -33,7 +33,7 @@ class TypedHandle {
 
   bool is_intact() const noexcept { return magic_ == kMagic; }
 
- private:
+ protected:
   // Before the value, at the same place in every type, so that it can also be read in a handle of another, smaller
   // type. volatile: the destructor's store is not optimised away, so that a use after destroy is noticed until the
   // memory is reused.
@@ -45,11 +45,28 @@ class TypedHandle {
 
 }  // namespace idgen::capi
 
+namespace idgen::capi {
+class Script;
+}
+
 struct idgen_generator : idgen::capi::TypedHandle<0x69646731, idgen::Handle> {
   using TypedHandle::TypedHandle;
+  // A generator for tests is not intact, so that each call leaves the fast path: see testing.cpp.
+  void make_scripted(std::shared_ptr<idgen::capi::Script> what) noexcept {
+    script = std::move(what);
+    magic_ = kScripted;
+  }
+  bool is_scripted() const noexcept { return magic_ == kScripted; }
+  bool is_one() const noexcept { return is_intact() || is_scripted(); }
+
+  std::shared_ptr<idgen::capi::Script> script;
+
+ private:
+  static constexpr std::uint32_t kScripted = 0x69646773;
 };
 struct idgen_config : idgen::capi::TypedHandle<0x69646732, idgen::Config> {
   using TypedHandle::TypedHandle;
+  std::int64_t test_sequence = -1;  // what idgen_test_begin was given; -1: its generators are not for tests
 };
 struct idgen_layout : idgen::capi::TypedHandle<0x69646733, idgen::Layout> {
   using TypedHandle::TypedHandle;
@@ -121,6 +138,14 @@ idgen_status_t guard_waiting(idgen_error_t* err, Body&& body) {
   return guard_uncancelled(err, body);
 }
 
+// For a body that neither waits nor throws, but for its checks, and returns a Status.
+template <class Body>
+idgen_status_t guard_trying(Body&& body) noexcept {
+  Status status = Status::ok;
+  const idgen_status_t refused = guard_uncancelled(nullptr, [&] { status = body(); });
+  return refused != IDGEN_OK ? refused : static_cast<idgen_status_t>(status);
+}
+
 // The caller's cancelled(ctx). Empty if it is NULL.
 inline Cancelled to_cancelled(idgen_cancelled_fn cancelled, void* ctx) {
   return cancelled ? Cancelled([=] { return cancelled(ctx) != 0; }) : Cancelled();
@@ -128,15 +153,55 @@ inline Cancelled to_cancelled(idgen_cancelled_fn cancelled, void* ctx) {
 
 // What the checks below throw, out of line: they are in every function.
 [[noreturn]] void refuse_handle(bool is_null, const char* what);
+void require_scripted(const idgen_generator* generator, const char* what);  // throws as refuse_handle
 [[noreturn]] void refuse_null(const char* what);
 [[noreturn]] void refuse_index(std::size_t index, std::size_t count);
 [[noreturn]] void refuse_struct(std::size_t size, std::size_t wanted, const char* what);
+
+// Of a generator for tests. drawn(context, n) is draw_as_told's.
+using DrawFunction = void (*)(void* context, std::uint64_t may);
+[[gnu::cold]] void draw_by_script(idgen_generator& generator, std::uint64_t want, const std::size_t& done,
+                                  DrawFunction draw, void* context, bool is_partial_enough);
+// The status that the next call for so many ids will fail with; ok: it gets them.
+[[gnu::cold]] Status status_by_script(idgen_generator& generator, std::uint64_t want);
+// Of a new generator: drops the ids below this sequence.
+[[gnu::cold]] void begin_script(idgen_generator& generator, std::int64_t sequence);
 
 // The value behind a handle, or Error{handle}.
 template <class H>
 auto& open_handle(H* handle, const char* what) {
   if (!handle || !handle->is_intact()) refuse_handle(!handle, what);
   return handle->value;
+}
+inline auto& open_handle(idgen_generator* handle, const char* what) {
+  if (!handle || !handle->is_intact()) require_scripted(handle, what);
+  return handle->value;
+}
+inline auto& open_handle(const idgen_generator* handle, const char* what) {
+  return std::as_const(open_handle(const_cast<idgen_generator*>(handle), what));
+}
+
+// Runs draw(n), which draws up to n ids and keeps `done`, as a test has told the generator to.
+// is_partial_enough: fewer ids are no failure.
+template <class Draw>
+void draw_as_told(idgen_generator* generator, std::uint64_t want, const std::size_t& done, Draw&& draw,
+                  bool is_partial_enough = false) {
+  if (generator->is_intact()) [[likely]]
+    return draw(want);
+  draw_by_script(
+      *generator, want, done, [](void* context, std::uint64_t may) { (*static_cast<Draw*>(context))(may); }, &draw,
+      is_partial_enough);
+}
+
+// The same for attempt(n), which returns a Status and never waits. A failure that a test wants is returned and not used
+// up: the call that may wait follows.
+template <class Attempt>
+Status try_as_told(idgen_generator* generator, std::uint64_t want, const std::size_t& done, Attempt&& attempt) {
+  Status status = generator->is_intact() ? Status::ok : status_by_script(*generator, want);
+  if (status != Status::ok) return status;
+  draw_as_told(
+      generator, want, done, [&](std::uint64_t may) { status = attempt(may); }, true);
+  return status;
 }
 
 template <class P>

@@ -19,7 +19,9 @@ idgen_status_t idgen_create_wait(const idgen_config_t* config, idgen_t** out, id
                                  idgen_error_t* err) {
   return guard_waiting(err, [&] {
     require(out, "out");
-    *out = new idgen_generator(open_handle(config, "config"), to_cancelled(cancelled, ctx));
+    auto made = std::make_unique<idgen_generator>(open_handle(config, "config"), to_cancelled(cancelled, ctx));
+    if (config->test_sequence >= 0) begin_script(*made, config->test_sequence);
+    *out = made.release();
   });
 }
 
@@ -42,7 +44,7 @@ idgen_status_t idgen_close_wait(idgen_t* generator, idgen_cancelled_fn cancelled
 
 void idgen_destroy(idgen_t* generator) {
   const NotCancellable here;
-  if (generator && generator->is_intact()) delete generator;
+  if (generator && generator->is_one()) delete generator;
 }
 
 idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_error_t* err) {

@@ -15,7 +15,11 @@ namespace {
   return guard_waiting(err, [&] {
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");  // before an id is drawn and lost
-    *id = handle.next(drawn);
+    std::size_t done = 0;
+    draw_as_told(generator, 1, done, [&](std::uint64_t) {
+      *id = handle.next(drawn);
+      done = 1;
+    });
   });
 }
 
@@ -49,24 +53,34 @@ idgen_status_t put_drawn(const Handle& handle, std::uint64_t id, char* buffer, s
       throw Error(Status::buffer, concat({"the longest text of the generator's pattern needs ", most,
                                           " bytes with its NUL; no id was drawn"}));
     }
-    put_text(handle, handle.next(drawn), buffer, *size);
+    std::size_t done = 0;
+    draw_as_told(generator, 1, done, [&](std::uint64_t) {
+      put_text(handle, handle.next(drawn), buffer, *size);
+      done = 1;
+    });
   });
 }
 
 // Half of the largest, so that nobody's sum overflows.
 std::int64_t to_ns(std::uint64_t ns) { return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, INT64_MAX / 2)); }
 
-// For a body that neither waits nor throws, but for its checks, and returns a Status.
-template <class Body>
-idgen_status_t guard_trying(Body&& body) noexcept {
-  Status status = Status::ok;
-  const idgen_status_t refused = guard_uncancelled(nullptr, [&] { status = body(); });
-  return refused != IDGEN_OK ? refused : static_cast<idgen_status_t>(status);
-}
-
 [[gnu::noinline]] idgen_status_t try_next_slowly(Handle& handle, uint64_t& id, uint64_t drawn) {
   const NotCancellable here;
   return static_cast<idgen_status_t>(handle.try_next(drawn, id));
+}
+
+// On a handle that is not intact: of a generator for tests, or none.
+[[gnu::cold, gnu::noinline]] idgen_status_t try_next_as_told(idgen_t* generator, uint64_t* id, uint64_t drawn) {
+  return guard_trying([&] {
+    Handle& handle = open_handle(generator, "generator");
+    require(id, "id");
+    std::size_t done = 0;
+    return try_as_told(generator, 1, done, [&](std::uint64_t) {
+      const Status status = handle.try_next(drawn, *id);
+      done = status == Status::ok;
+      return status;
+    });
+  });
 }
 
 [[gnu::noinline]] idgen_status_t try_next_of_other_kind(Handle& handle, uint64_t& id) {
@@ -99,6 +113,8 @@ idgen_status_t idgen_view(const idgen_t* generator, idgen_view_t* view, idgen_er
   return guard(err, [&] {
     const Handle& handle = open_handle(generator, "generator");
     check_struct(view, "view");
+    if (generator->is_scripted())
+      throw Error(Status::unsupported, handle.summary() + ": a generator for tests has no view");
     const auto [page, shape] = handle.view();
     idgen_view_t found = IDGEN_VIEW_INIT;
     found.protocol = shape->timed ? IDGEN_VIEW_CLOCK : IDGEN_VIEW_COUNTER;
@@ -122,19 +138,24 @@ idgen_status_t idgen_next_drawn(idgen_t* generator, uint64_t drawn, uint64_t* id
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");
     if (!handle.is_plain()) throw Error(Status::argument, "no number is drawn ahead of the call: there is no counter");
-    *id = handle.next(drawn);
+    std::size_t done = 0;
+    draw_as_told(generator, 1, done, [&](std::uint64_t) {
+      *id = handle.next(drawn);
+      done = 1;
+    });
   });
 }
 
 idgen_status_t idgen_try_next_drawn(idgen_t* generator, uint64_t drawn, uint64_t* id) {
-  if (!generator || !generator->is_intact()) return IDGEN_E_HANDLE;
+  if (!generator) return IDGEN_E_HANDLE;
+  if (!generator->is_intact()) return try_next_as_told(generator, id, drawn);
   if (!id || !generator->value.is_plain()) return IDGEN_E_ARGUMENT;
   return try_next_slowly(generator->value, *id, drawn);
 }
 
 idgen_status_t idgen_try_next(idgen_t* generator, uint64_t* id) {
   if (!generator || !generator->is_intact()) [[unlikely]]
-    return IDGEN_E_HANDLE;
+    return generator ? try_next_as_told(generator, id, Handle::kNothing) : IDGEN_E_HANDLE;
   if (!id) [[unlikely]]
     return IDGEN_E_ARGUMENT;
   if (!generator->value.is_plain()) return try_next_of_other_kind(generator->value, *id);
@@ -178,7 +199,9 @@ idgen_status_t idgen_next_batch_wait(idgen_t* generator, uint64_t* ids, size_t n
     require(written, "written");
     Handle& handle = open_handle(generator, "generator");
     if (n > 0) require(ids, "ids");
-    handle.fill({ids, n}, done, to_cancelled(cancelled, ctx));
+    draw_as_told(generator, n, done, [&](std::uint64_t may) {
+      handle.fill({ids, may}, done, to_cancelled(cancelled, ctx));
+    });
   });
   if (written) *written = done;
   return status;
@@ -190,7 +213,7 @@ idgen_status_t idgen_try_next_batch(idgen_t* generator, uint64_t* ids, size_t n,
     require(written, "written");
     Handle& handle = open_handle(generator, "generator");
     if (n > 0) require(ids, "ids");
-    return handle.try_fill({ids, n}, done);
+    return try_as_told(generator, n, done, [&](std::uint64_t may) { return handle.try_fill({ids, may}, done); });
   });
   if (written) *written = done;
   return status;
@@ -201,10 +224,12 @@ idgen_status_t idgen_next_waited(idgen_t* generator, uint64_t waited_ns, uint64_
   return guard_waiting(err, [&] {
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");
-    std::size_t written;
-    uint64_t found;
-    handle.fill({&found, 1}, written, to_cancelled(cancelled, ctx), to_ns(waited_ns));
-    *id = found;
+    std::size_t written = 0;
+    draw_as_told(generator, 1, written, [&](std::uint64_t) {
+      uint64_t found;
+      handle.fill({&found, 1}, written, to_cancelled(cancelled, ctx), to_ns(waited_ns));
+      *id = found;
+    });
   });
 }
 
@@ -215,7 +240,7 @@ idgen_status_t idgen_wait_for_room(idgen_t* generator, uint64_t waited_ns, idgen
 }
 
 uint64_t idgen_wait_max_ns(const idgen_t* generator) {
-  return generator && generator->is_intact() ? static_cast<uint64_t>(generator->value.wait_max_ns()) : 0;
+  return generator && generator->is_one() ? static_cast<uint64_t>(generator->value.wait_max_ns()) : 0;
 }
 
 idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block, idgen_error_t* err) {
@@ -228,8 +253,15 @@ idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_bl
     Handle& handle = open_handle(generator, "generator");
     check_struct(block, "block");
     if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
-    const Block drawn = handle.next_block(want, to_cancelled(cancelled, ctx));
-    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
+    std::size_t done = 0;
+    draw_as_told(
+        generator, want, done,
+        [&](std::uint64_t may) {
+          const Block drawn = handle.next_block(may, to_cancelled(cancelled, ctx));
+          done = drawn.count;
+          write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
+        },
+        true);
   });
 }
 
@@ -238,10 +270,14 @@ idgen_status_t idgen_try_next_block(idgen_t* generator, uint64_t want, idgen_blo
     Handle& handle = open_handle(generator, "generator");
     check_struct(block, "block");
     if (want == 0) return Status::argument;
-    Block drawn;
-    const Status status = handle.try_next_block(want, drawn);
-    if (status == Status::ok) write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
-    return status;
+    std::size_t done = 0;
+    return try_as_told(generator, 1, done, [&](std::uint64_t) {
+      Block drawn;
+      const Status status = handle.try_next_block(want, drawn);
+      done = status == Status::ok;
+      if (done) write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
+      return status;
+    });
   });
 }
 

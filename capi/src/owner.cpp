@@ -24,7 +24,23 @@ IntegerOwner owner_of(std::int64_t owner) { return IntegerOwner(owner); }
   return guard_waiting(err, [&] {
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");  // before an id is drawn and lost
-    *id = handle.next_for(owner_of(owner, size));
+    std::size_t done = 0;
+    draw_as_told(generator, 1, done, [&](std::uint64_t) {
+      *id = handle.next_for(owner_of(owner, size));
+      done = 1;
+    });
+  });
+}
+
+[[gnu::cold, gnu::noinline]] idgen_status_t try_next_for_as_told(idgen_t* generator, std::string_view owner,
+                                                                 uint64_t& id) {
+  return guard_trying([&] {
+    std::size_t done = 0;
+    return try_as_told(generator, 1, done, [&](std::uint64_t) {
+      const Status status = generator->value.try_next_for(owner, id);
+      done = status == Status::ok;
+      return status;
+    });
   });
 }
 
@@ -71,23 +87,26 @@ idgen_status_t fill_batch(idgen_t* generator, const Owner* owners, size_t owner_
     if (owner_count == 1) {
       const auto one = owner_of(owners[0]);
       const std::uint64_t owner = handle.owner_number(one);
-      return fill_all(ids, n, done, [&](std::size_t, auto to, std::size_t& count) {
-        handle.fill_for(owner, to, count, is_cancelled);
+      return draw_as_told(generator, n, done, [&](std::uint64_t may) {
+        fill_all(ids, may, done,
+                 [&](std::size_t, auto to, std::size_t& count) { handle.fill_for(owner, to, count, is_cancelled); });
       });
     }
-    fill_all(ids, n, done, [&](std::size_t begin, auto to, std::size_t& count) {
-      handle.fill_for_each(
-          [&](std::size_t first, std::span<std::uint64_t> numbers) {
-            std::size_t found = 0;
-            for (; found < numbers.size(); ++found) {
-              const auto owner = owner_of(owners[begin + first + found]);
-              if (handle.find_owner_number(owner, numbers[found])) continue;
-              if (found == 0) static_cast<void>(handle.owner_number(owner));  // says why
-              break;
-            }
-            return found;
-          },
-          to, count, is_cancelled);
+    draw_as_told(generator, n, done, [&](std::uint64_t may) {
+      fill_all(ids, may, done, [&](std::size_t begin, auto to, std::size_t& count) {
+        handle.fill_for_each(
+            [&](std::size_t first, std::span<std::uint64_t> numbers) {
+              std::size_t found = 0;
+              for (; found < numbers.size(); ++found) {
+                const auto owner = owner_of(owners[begin + first + found]);
+                if (handle.find_owner_number(owner, numbers[found])) continue;
+                if (found == 0) static_cast<void>(handle.owner_number(owner));  // says why
+                break;
+              }
+              return found;
+            },
+            to, count, is_cancelled);
+      });
     });
   });
   if (written) *written = done;
@@ -112,11 +131,12 @@ idgen_status_t idgen_next_for_int(idgen_t* generator, int64_t owner, uint64_t* i
 }
 
 idgen_status_t idgen_try_next_for(idgen_t* generator, const void* owner, size_t size, uint64_t* id) {
-  if (!generator || !generator->is_intact()) return IDGEN_E_HANDLE;
+  if (!generator || !generator->is_one()) return IDGEN_E_HANDLE;
   if (!id || (!owner && size > 0)) return IDGEN_E_ARGUMENT;
   const std::string_view of(static_cast<const char*>(owner), size);
-  if (generator->value.draw_for(of, *id)) [[likely]]
+  if (generator->is_intact() && generator->value.draw_for(of, *id)) [[likely]]
     return IDGEN_OK;
+  if (generator->is_scripted()) return try_next_for_as_told(generator, of, *id);
   const NotCancellable here;
   return static_cast<idgen_status_t>(generator->value.try_next_for(of, *id));
 }

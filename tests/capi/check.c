@@ -166,6 +166,7 @@ int main(void) {
   RUN(routes);
   RUN(standard_ids);
   RUN(patterns);
+  RUN(generators_for_tests);
   RUN(every_status_was_reached);
   printf("%d passed, %d failed\n", passed, failed);
   return failed ? 1 : 0;

@@ -52,5 +52,6 @@ void forked_children(void);
 void routes(void);
 void standard_ids(void);
 void patterns(void);
+void generators_for_tests(void);
 
 #endif

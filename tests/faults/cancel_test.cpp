@@ -6,6 +6,7 @@
 #include <idgen/idgen.h>
 #include <idgen/route.h>
 #include <idgen/sql.h>
+#include <idgen/testing.h>
 #include <idgen/view.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -183,6 +184,13 @@ const std::vector<Call> kCalls = {
     {"idgen_config_set_clock", WaitsFor::nothing,
      [](Scene&) {
        return twice([](idgen_config_t* c) { return idgen_config_set_clock(c, &kClock, nullptr, nullptr); });
+     }},
+    {"idgen_test_begin", WaitsFor::nothing,
+     [](Scene&) {
+       const Config config({});
+       const idgen_status_t set = idgen_config_set_store(config.get(), &kStore, nullptr, nullptr);
+       std::uint64_t first = 0;
+       return set == IDGEN_OK ? idgen_test_begin(config.get(), IDGEN_TEST_UNSET, 0, &first, nullptr) : set;
      }},
     {"idgen_config_set_store", WaitsFor::nothing,
      [](Scene&) {

@@ -124,6 +124,9 @@ struct Shape {
 // Throws and waits as Handle(config).
 std::string describe_generator(const Config& config);
 
+// That of a generator with kind = snowflake. Throws as Layout::parse().
+Layout snowflake_layout(const Config& config);
+
 // Threads: all methods but the destructor may run concurrently.
 class Handle {
  public:

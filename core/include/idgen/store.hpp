@@ -326,6 +326,9 @@ std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& op
 // Makes a store without a tag. Throws as Store::create; for a server's URL it throws at once.
 void create_store(const std::string& url, const StoreOptions& options);
 
+// A separate store in memory for one generator. The first number of each tag, or of each of its periods, is before + 1.
+std::shared_ptr<Store> own_memory_store(std::uint64_t before);
+
 // The same for a generator, or the store that this process has already opened with the same URL and options. Waits for
 // another thread that is opening it, however long that takes.
 std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& options);

@@ -22,18 +22,19 @@
 #include "idgen/time_units.hpp"
 
 namespace idgen {
-namespace {
 
-// A window that is renewed while the counter is ahead of the clock grows by no more than this, so that repeated crashes
-// do not push a worker's time ever further ahead.
-constexpr std::int64_t kSmallWindowMs = 20;
-
-Layout layout_of(const Config& config) {
+Layout snowflake_layout(const Config& config) {
   const std::string& text = config.get("layout");
   const std::string& epoch = config.get("epoch");
   return Layout::parse(text.empty() ? "default" : text,
                        epoch.empty() ? std::nullopt : std::optional(parse_instant(epoch)));
 }
+
+namespace {
+
+// A window that is renewed while the counter is ahead of the clock grows by no more than this, so that repeated crashes
+// do not push a worker's time ever further ahead.
+constexpr std::int64_t kSmallWindowMs = 20;
 
 // How much of a worker's time is requested at once, in whole ticks.
 struct WindowWidth {
@@ -122,7 +123,7 @@ class SnowflakeGenerator final : public Generator {
         most_missed_(static_cast<std::uint64_t>(config.duration_ms("max_behind") / tick_ms_)),
         borrow_ticks_(config.get("on_overflow") == "borrow" ? static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_)
                                                             : 0) {
-    if (node_.leased && !store_->is_durable()) {
+    if (node_.leased && !config_.store && !store_->is_durable()) {
       throw Error(Status::value, concat({node_.leased->name, " = auto: store = ", config.get("store"),
                                          " is this process's own, so it cannot say which numbers others have. Use "
                                          "sqlite:PATH or a server, or give ",
@@ -480,7 +481,7 @@ std::string SnowflakeGenerator::describe() const {
 }  // namespace
 
 std::string snowflake_identity(const Config& config) {
-  const Layout layout = layout_of(config);
+  const Layout layout = snowflake_layout(config);
   std::string store;
   if (config.store) {
     char pointer[32];
@@ -494,7 +495,7 @@ std::string snowflake_identity(const Config& config) {
 }
 
 WorkerPlace worker_place(const Config& config) {
-  Layout layout = layout_of(config);
+  Layout layout = snowflake_layout(config);
   check_usable(config, layout);
   const Node node = node_of(config, layout, true);
   if (node.leased) {
@@ -510,7 +511,7 @@ WorkerPlace worker_place(const Config& config) {
 }
 
 std::shared_ptr<Generator> make_snowflake_generator(const Config& config, Patience& patience) {
-  const Layout layout = layout_of(config);
+  const Layout layout = snowflake_layout(config);
   check_usable(config, layout);
   Node node = node_of(config, layout);
   check_worker_source(config, node);
@@ -520,7 +521,7 @@ std::shared_ptr<Generator> make_snowflake_generator(const Config& config, Patien
 }
 
 std::string describe_snowflake_generator(const Config& config) {
-  const Layout layout = layout_of(config);
+  const Layout layout = snowflake_layout(config);
   check_usable(config, layout);
   const Cancelled never;
   Patience patience(config.duration_ms("wait_max") * kNsPerMs, never);

@@ -29,6 +29,9 @@ struct MemoryWorker {
 };
 
 struct MemoryState {
+  explicit MemoryState(std::uint64_t granted = 0) : before(granted) {}
+
+  const std::uint64_t before;  // this many numbers of each tag, or of each period, count as granted
   const std::uint64_t image = process_image();
   const pid_t process = getpid();  // for messages
   Mutex mutex;
@@ -71,7 +74,9 @@ class MemoryStore final : public Store, public WindowStore {
     const auto found = state_->segments.find(key);
     if (found == state_->segments.end() && !create_) throw_tag_unknown(name_space, tag, url_, kMemoryTagHow);
     SegmentInfo row = found == state_->segments.end() ? new_segment(name_space, tag) : found->second;
-    const SegmentGrant grant = take_grant(row, request);
+    SegmentRequest asked = request;
+    if (row.max_id <= asked.above) asked.above += state_->before;  // nothing was granted yet
+    const SegmentGrant grant = take_grant(row, asked);
     state_->segments[key] = std::move(row);
     return grant;
   }
@@ -261,6 +266,10 @@ class MemoryStore final : public Store, public WindowStore {
   const std::shared_ptr<MemoryState> state_;
   const bool create_;
 };
+
+std::shared_ptr<Store> own_memory_store(std::uint64_t before) {
+  return std::make_shared<MemoryStore>("memory", std::make_shared<MemoryState>(before), true);
+}
 
 std::string memory_store_identity(const std::string& rest, const StoreOptions&) {
   return rest.empty() ? "memory" : "memory:" + rest;
