@@ -1,6 +1,9 @@
 #include "config.hpp"
 
 #include <idgen/admin.h>
+#include <idgen/testing.h>
+
+#include <tuple>
 
 #include "self.hpp"
 
@@ -42,11 +45,14 @@ void Config::load(const py::object& toml_path, const std::string& name) {
 
 void Config::set(const py::kwargs& keywords) {
   const py::object to_text = module_named("idgen._values").attr("to_text");
+  py::object test = py::none();
   for (const auto& [key, value] : keywords) {
     const std::string keyword = text_bytes(py::reinterpret_borrow<py::object>(key));
     const auto object = py::reinterpret_borrow<py::object>(value);
     if (object.is_none()) continue;
-    if (keyword == "clock") {
+    if (keyword == "_test") {
+      test = object;
+    } else if (keyword == "clock") {
       set_clock(raw_, object, &callables_);
     } else if (keyword == "log") {
       set_log(raw_, object, &callables_);
@@ -70,6 +76,16 @@ void Config::set(const py::kwargs& keywords) {
       check(idgen_config_set(raw_, property.c_str(), text.c_str(), &error), error);
     }
   }
+  if (!test.is_none()) begin_test(test);
+}
+
+// (start, sequence, clock): the last makes the clock, given the Unix ms where it stands if nobody says another time.
+void Config::begin_test(const py::object& test) {
+  const auto [start, sequence, clock] = py::cast<std::tuple<std::int64_t, std::int64_t, py::object>>(test);
+  std::uint64_t first_unix_ms = 0;
+  CallError error;
+  check(idgen_test_begin(raw_, start, sequence, &first_unix_ms, &error), error);
+  set_clock(raw_, clock(first_unix_ms), &callables_);
 }
 
 std::string Config::get(const char* key) const {

@@ -16,7 +16,8 @@ class Config {
   // What the table [name] of a TOML file holds.
   // None instead of a path: what the environment has, and no file.
   void load(const py::object& toml_path, const std::string& name);
-  // Properties, `_` for `.`; also clock=, log=, keys= and an object as store=. None leaves a property as it is.
+  // Properties, `_` for `.`; also clock=, log=, keys=, an object as store=, and what idgen.testing gives. None leaves a
+  // property as it is.
   void set(const py::kwargs& keywords);
   std::string get(const char* key) const;
 
@@ -25,6 +26,8 @@ class Config {
   const Callables& callables() const { return callables_; }
 
  private:
+  void begin_test(const py::object& test);
+
   idgen_config_t* raw_ = nullptr;
   Callables callables_;
 };

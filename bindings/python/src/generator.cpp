@@ -8,6 +8,7 @@
 #include "generator.hpp"
 
 #include <idgen/admin.h>
+#include <idgen/testing.h>
 
 #include <atomic>
 #include <memory>
@@ -587,6 +588,18 @@ py::str represent(const py::object& self) {
                      ">");
 }
 
+// idgen_test_fail_next or idgen_test_fail_after.
+template <auto Function>
+void tell(const py::object& self, std::int64_t number, std::int32_t status, std::uint64_t cause) {
+  CallError error;
+  check(Function(checked_generator(self).raw(), number, status, cause, &error), error);
+}
+
+void recover(const py::object& self) {
+  CallError error;
+  check(idgen_test_recover(checked_generator(self).raw(), &error), error);
+}
+
 py::object refuse_pickle(const py::object&, const py::args&) {
   throw py::type_error(
       "a Generator cannot be pickled or copied: it owns a reservation in this process. Make one in each process, for "
@@ -724,6 +737,9 @@ void bind_generator(py::module_& module) {
       "The figures of generators, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*,\n"
       "labels name, namespace, kind and process. Generators that share a worker's state count once; different ones\n"
       "with the same labels become one sample.");
+  module.def("_fail_next", &tell<idgen_test_fail_next>, "Internal.");
+  module.def("_fail_after", &tell<idgen_test_fail_after>, "Internal.");
+  module.def("_recover", &recover, "Internal.");
   module.def("open", &open, py::arg("toml_path"), py::arg("name"), py::pos_only(),
              "open(toml_path, name, /, **overrides) -> Generator\n\n"
              "A generator from the table [name] of a TOML file; keywords, as for Generator, override it. A relative\n"

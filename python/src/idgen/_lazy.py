@@ -15,6 +15,7 @@ import weakref
 from functools import partial
 
 from ._core import Generator, open as open_table
+from ._delegating import Delegating
 from ._errors import CancelledError, ClosedError, Error, ForkedError, UnsupportedError, WorkerBusyError
 
 TYPE_CHECKING = False  # as in __init__.py
@@ -22,17 +23,13 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncIterator, Callable
     from datetime import timedelta
-    from types import TracebackType
-    from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+    from typing import Any, TypeVar, overload
 
     from typing_extensions import Self, Unpack
 
-    from ._core import Layout, TextPattern
     from ._properties import Properties
 
     _Path = str | os.PathLike[str]
-    _Arguments = ParamSpec("_Arguments")
-    _Result = TypeVar("_Result")
     _Kind = TypeVar("_Kind", bound=Error)
 
 # Between two attempts to open, in seconds: twice as long each time.
@@ -120,24 +117,7 @@ def _for_this_caller(failure: Exception) -> Exception:
     return mine
 
 
-def _delegated(
-    method: Callable[Concatenate[Generator, _Arguments], _Result],
-) -> Callable[Concatenate[LazyGenerator, _Arguments], _Result]:
-    """The same method of a lazy handle. A function of the class, so that ``handle.method`` opens nothing, outlives a
-    fork, and can be pickled.
-    """
-
-    def call(self: LazyGenerator, /, *arguments: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
-        generator = self._generator
-        return method(self.get() if generator is None else generator, *arguments, **keywords)
-
-    call.__name__ = method.__name__
-    call.__qualname__ = f"LazyGenerator.{method.__name__}"
-    call.__doc__ = method.__doc__
-    return call
-
-
-class LazyGenerator:
+class LazyGenerator(Delegating):
     """A generator that opens itself when it is first used. Made by ``idgen.lazy``, which says all about it.
 
     It has the methods and attributes of ``Generator``, and any number of threads may use it.
@@ -191,7 +171,8 @@ class LazyGenerator:
         Raises what ``Generator(...)`` and ``idgen.open`` raise; ClosedError after ``close``; ForkedError in a child
         whose parent has used a store of the program's own.
         """
-        return self._get()
+        generator = self._generator
+        return self._get() if generator is None else generator
 
     def _get(self, leave: _Leave | None = None) -> Generator:
         mine = _Opening()
@@ -336,54 +317,16 @@ class LazyGenerator:
 
     next.__doc__ = Generator.next.__doc__
     next_text.__doc__ = Generator.next_text.__doc__
-
-    next_batch = _delegated(Generator.next_batch)
-    next_list = _delegated(Generator.next_list)
-    fill = _delegated(Generator.fill)
-    next_for = _delegated(Generator.next_for)
-    next_batch_for = _delegated(Generator.next_batch_for)
-    next_for_each = _delegated(Generator.next_for_each)
-    next_wide_for = _delegated(Generator.next_wide_for)
-    next_wide_for_each = _delegated(Generator.next_wide_for_each)
-    next_block = _delegated(Generator.next_block)
-    decode = _delegated(Generator.decode)
-    decode_array = _delegated(Generator.decode_array)
-    describe = _delegated(Generator.describe)
-    stats = _delegated(Generator.stats)
+    __next__ = next
 
     async def next_async(self) -> int:
         """``await handle.next_async()``: one id for asyncio, as ``Generator.next_async``; opens as get_async."""
         generator = self._generator
         return await (await self.get_async() if generator is None else generator).next_async()
 
-    def __iter__(self) -> Self:
-        return self
-
-    __next__ = next
-
     async def __aiter__(self) -> AsyncIterator[int]:
         async for id in await self.get_async():
             yield id
-
-    @property
-    def layout(self) -> Layout:
-        """The generator's Layout. Opens."""
-        return self.get().layout
-
-    @property
-    def text_pattern(self) -> TextPattern:
-        """The TextPattern by which next_text writes ids. Opens."""
-        return self.get().text_pattern
-
-    @property
-    def name(self) -> str:
-        """The property name. Opens."""
-        return self.get().name
-
-    @property
-    def kind(self) -> str:
-        """'snowflake', 'segment', 'business' or 'serial'. Opens."""
-        return self.get().kind
 
     @property
     def is_open(self) -> bool:
@@ -406,14 +349,6 @@ class LazyGenerator:
             self._changed.notify_all()
         if generator is not None:
             generator.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
-    ) -> None:
-        self.close()
 
     # ---- the handle as an object
 

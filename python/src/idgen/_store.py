@@ -110,9 +110,9 @@ class Sink:
         self._store = store  # a Store, a WorkerStore, or both
         # The latest two: a call may still be on its way with one while the next attempt fails.
         self._raised: deque[tuple[int, BaseException]] = deque(maxlen=2)
-        self._number = next(_numbers) << 32
+        self._number = next(numbers) << 32
         self._failures = itertools.count(self._number + 1)
-        _sinks[self._number] = self
+        sinks[self._number] = self
 
     def segment_take(self, namespace: str, tag: str, count: int, above: int) -> int:
         # Without it, the core sees that the grant does not begin above, and says so.
@@ -166,14 +166,15 @@ def _row(method: str, row: object) -> WorkerRow:
     return row
 
 
-_numbers = itertools.count(1)
-_sinks: weakref.WeakValueDictionary[int, Sink] = weakref.WeakValueDictionary()
+numbers = itertools.count(1)
+sinks: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 def cause_of(number: int) -> BaseException | None:
     """What a store raised, by the number that the core gives back. None if something newer was raised since."""
-    sink = _sinks.get(number >> 32 << 32)
-    return sink.raised(number) if sink else None
+    sink = sinks.get(number >> 32 << 32)
+    raised: BaseException | None = sink.raised(number) if sink else None
+    return raised
 
 
 def _told(exception: BaseException) -> tuple[int, bytes, int]:

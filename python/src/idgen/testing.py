@@ -13,51 +13,30 @@ errors are those of production. Each generator starts afresh, and nothing of it 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import ctypes
 import operator
 import os
 import threading
-from array import array
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta, timezone
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from . import _store
+from . import _core, _store
 from ._core import Generator, open as open_table, statuses
-from ._errors import CLASS_BY_NAME, Error, HandleError, HostError, LifetimeError, StoreUnavailableError
-from ._types import Block, WorkerChange, WorkerRow
+from ._delegating import Delegating
+from ._errors import CLASS_BY_NAME, Error, HostError, StoreUnavailableError
 from ._values import UNIX_EPOCH, invalid_argument
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    from typing_extensions import Buffer, Self, Unpack
+    from typing_extensions import Unpack
 
-    from ._core import Layout, TextPattern
     from ._properties import Properties
 
-    _Owner = SupportsIndex | str | bytes
     _Path = str | os.PathLike[str]
 
 __all__ = ["ManualClock", "ScriptedGenerator", "generator", "open", "segment", "snowflake"]
 
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-
 _MICROSECOND = timedelta(microseconds=1)
 _FIRST_MOMENT = datetime(2026, 1, 1, tzinfo=timezone.utc)
-_LAST_START = 2**62  # so that a step fits behind it; a tag that ends is told by fail_after
-# What a table of the program's file may have that reaches beyond the process, or is for stores of other kinds.
-_OWN: Properties = {
-    "worker_source": "store",
-    "worker_url": "",
-    "worker_cache": "",
-    "segment_schema": "idgen",
-    "segment_grant_log": 0,
-    "witness": "",
-}
 
 
 class ManualClock:
@@ -123,101 +102,16 @@ def _ns(what: str, by: timedelta | float) -> int:
     return ns
 
 
-class _FreshStore:
-    """A store in memory that belongs to one generator. Its clock is the generator's."""
+class _Told:
+    """An error of the test's own. The library knows it by a number, as it knows what a store has raised."""
 
-    def __init__(self, first: int, clock: ManualClock) -> None:
-        self._before = first - 1  # the highest number that counts as granted already: of the tag, or of each period
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._max_ids: dict[tuple[str, str], int] = {}
-        self._formats: dict[str, str] = {}
-        self._rows: dict[tuple[str, int], WorkerRow] = {}  # lease_left_ms: when the lease ends
+    def __init__(self, failure: Error) -> None:
+        self.failure = failure
+        self.number = next(_store.numbers) << 32
+        _store.sinks[self.number] = self
 
-    def segment_take(self, namespace: str, tag: str, count: int) -> int:
-        return self.segment_take_above(namespace, tag, count, 0)
-
-    def segment_take_above(self, namespace: str, tag: str, count: int, above: int) -> int:
-        key = namespace, tag
-        with self._lock:
-            before = max(self._max_ids.get(key, 0), above)
-            if before == above:  # nothing was granted yet: of the tag, or of a serial's period
-                before += self._before
-            self._max_ids[key] = before + count
-            return before + 1
-
-    def segment_return(self, namespace: str, tag: str, last: int, unused: int) -> None:
-        with self._lock:
-            if self._max_ids.get((namespace, tag)) == last:
-                self._max_ids[namespace, tag] = last - unused
-
-    def namespace_format(self, namespace: str, format: str) -> str:
-        with self._lock:
-            return self._formats.setdefault(namespace, format) if format else self._formats.get(namespace, "")
-
-    def worker_read(self, namespace: str, worker: int) -> WorkerRow:
-        with self._lock:
-            now = self._clock() // 1_000_000
-            row = self._rows.get((namespace, worker), WorkerRow(worker, 0, "", 0, now, 0, now, ""))
-            return row._replace(lease_left_ms=row.lease_left_ms - now, store_now_ms=now)
-
-    def worker_list(self, namespace: str) -> list[WorkerRow]:
-        with self._lock:
-            workers = [worker for of, worker in self._rows if of == namespace]
-        return [self.worker_read(namespace, worker) for worker in workers]
-
-    def worker_replace(self, namespace: str, change: WorkerChange) -> bool:
-        key = namespace, change.worker
-        with self._lock:
-            row = self._rows.get(key, WorkerRow(change.worker, 0, "", 0, 0, 0, 0, ""))
-            if (row.fence, row.owner, row.hw_ms) != (change.seen_fence, change.seen_owner, change.seen_hw_ms):
-                return False
-            lease_end = self._clock() // 1_000_000 + change.lease_ms
-            self._rows[key] = WorkerRow(
-                change.worker, change.fence, change.owner, change.hw_ms, lease_end, 0, 0, change.holder
-            )
-            return True
-
-
-class _Script:
-    """What a test has told a generator to do."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._failure: Error | None = None
-        self._ids_before = 0  # that are still drawn
-        self._calls: int | None = None  # that fail then; None: all
-
-    def tell(self, ids_before: int, calls: int | None, failure: Error | type[Error]) -> None:
-        with self._lock:
-            self._failure, self._ids_before, self._calls = _checked(failure), ids_before, calls
-
-    def recover(self) -> None:
-        with self._lock:
-            self._failure = None
-
-    def take(self, want: int) -> tuple[int, Error | None, Error | None]:
-        """How many ids a call may draw, what it raises after these, and what was told, for put_back."""
-        with self._lock:
-            told = self._failure
-            if told is None:
-                return want, None, told
-            if want <= self._ids_before:
-                self._ids_before -= want
-                return want, None, told
-            drawn, self._ids_before = self._ids_before, 0
-            failure = _again(told)
-            if self._calls is not None:
-                self._calls -= 1
-                if self._calls == 0:
-                    self._failure = None
-            return drawn, failure, told
-
-    def put_back(self, ids: int, told: Error | None) -> None:
-        """Of what a call may draw, what it did not, unless something else was told since."""
-        with self._lock:
-            if self._failure is told:
-                self._ids_before += ids
+    def raised(self, number: int) -> Error:
+        return self.failure
 
 
 def _again(failure: Error) -> Error:
@@ -251,32 +145,18 @@ def _checked(failure: Error | type[Error]) -> Error:
     raise invalid_argument(f"idgen.{failure.__name__} is a family of errors; name one of {classes}")
 
 
-def _delegated(
-    method: Callable[Concatenate[Generator, _Arguments], _Result],
-) -> Callable[Concatenate[ScriptedGenerator, _Arguments], _Result]:
-    """The same method, of what draws nothing."""
-
-    def call(self: ScriptedGenerator, /, *arguments: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
-        return method(self._generator, *arguments, **keywords)
-
-    call.__name__ = method.__name__
-    call.__qualname__ = f"ScriptedGenerator.{method.__name__}"
-    call.__doc__ = method.__doc__
-    return call
-
-
-class ScriptedGenerator:
+class ScriptedGenerator(Delegating):
     """A generator that a test tells what to do. Made by ``segment``, ``snowflake``, ``generator`` and ``open`` of this
     module. It has the methods and attributes of ``Generator``, and draws from a real one. Any number of threads may use
     it.
     """
 
-    __slots__ = ("__weakref__", "_clock", "_generator", "_script")
+    __slots__ = ("__weakref__", "_clock", "_generator", "_told")
 
     def __init__(self, generator: Generator, clock: ManualClock) -> None:
         self._generator = generator
         self._clock = clock
-        self._script = _Script()
+        self._told: _Told | None = None  # an instance
 
     # ---- what it is told
 
@@ -293,10 +173,7 @@ class ScriptedGenerator:
         the error is retryable, as always. Nothing is drawn, and nothing waits. ArgumentError if n is below 1, and for a
         class that is a family, such as StoreError.
         """
-        n = operator.index(n)
-        if n < 1:
-            raise invalid_argument(f"fail_next: n is {n}; allowed: 1 and above")
-        self._script.tell(0, n, error)
+        self._tell(_core._fail_next, n, error)
 
     def fail_after(self, ids: int, error: Error | type[Error] = StoreUnavailableError) -> None:
         """After that many more ids, each call that draws raises `error`, until ``recover``. A batch that needs more
@@ -305,187 +182,69 @@ class ScriptedGenerator:
 
         Else as fail_next. ArgumentError if ids is negative.
         """
-        ids = operator.index(ids)
-        if ids < 0:
-            raise invalid_argument(f"fail_after: ids is {ids}; allowed: 0 and above")
-        self._script.tell(ids, None, error)
+        self._tell(_core._fail_after, ids, error)
+
+    def _tell(self, tell: Callable[..., None], number: int, error: Error | type[Error]) -> None:
+        failure = _checked(error)
+        told = _Told(failure) if isinstance(error, Error) else None
+        # A class of the program's own stands for what it is derived from.
+        kind = next(kind for kind in (*type(failure).__mro__, HostError) if kind in CLASS_BY_NAME.values())
+        status = failure.status or _checked(kind).status
+        tell(self._generator, _int64(number), status, 0 if told is None else told.number)
+        self._told = told
 
     def recover(self) -> None:
         """Ends what fail_next and fail_after have begun."""
-        self._script.recover()
+        _core._recover(self._generator)
 
     def get(self) -> Generator:
-        """The real generator, which fails by itself alone: for what takes a ``Generator``, such as
+        """The generator that it draws from, which fails as it is told: for what takes a ``Generator``, such as
         ``idgen.metrics``.
         """
         return self._generator
 
     # ---- ids
 
-    def _draw_one(self, draw: Callable[[], _Result]) -> _Result:
-        may, failure, told = self._script.take(1)
-        if failure is not None:
-            raise failure
-        return self._draw(may, told, draw)
-
-    def _draw(self, may: int, told: Error | None, draw: Callable[[], _Result]) -> _Result:
-        """What is refused has drawn nothing, and what fails halfway only a part."""
+    def _call(self, method: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
         try:
-            return draw()
-        except BaseException as failure:
-            self._script.put_back(may - getattr(failure, "written", 0), told)
-            raise
+            return method(self._generator, *arguments, **keywords)
+        except Error as failure:
+            raised = self._own(failure)
+        raise raised
 
-    def _draw_many(self, n: SupportsIndex, draw: Callable[[int], _Result]) -> _Result:
-        """A negative n is for the generator to refuse."""
-        want = operator.index(n)
-        may, failure, told = self._script.take(max(want, 0))
-        if failure is None:
-            return self._draw(may, told, lambda: draw(want))
-        if may > 0:
-            drawn: Any = self._draw(may, told, lambda: draw(may))
-            failure.written, failure.ids = may, drawn
-        raise failure
-
-    def _draw_each(self, owners: Any, draw: Callable[[Any], _Result]) -> _Result:
-        """Owners that are one, or none, are for the generator to refuse."""
-        try:
-            items = iter(owners.tolist() if hasattr(owners, "tolist") else owners)
-        except TypeError:
-            return draw(owners)
-        if isinstance(owners, str | bytes):
-            return draw(owners)
-        all_owners = list(items)
-        return self._draw_many(len(all_owners), lambda may: draw(all_owners[:may]))
-
-    def next(self) -> int:
-        return self._draw_one(self._generator.next)
+    def _own(self, failure: Error) -> Error:
+        """The test's own error, if that is why the call has failed."""
+        told = self._told
+        if told is None or failure.__cause__ is not told.failure:
+            return failure
+        own = _again(told.failure)
+        own.written, own.ids = failure.written, failure.ids
+        return own
 
     def try_next(self) -> int | None:
-        may, failure, told = self._script.take(1)
-        if failure is None:
-            id = self._draw(may, told, self._generator.try_next)
-            if id is None:
-                self._script.put_back(may, told)
-            return id
-        if failure.retryable:
-            return None
-        raise failure
-
-    def next_text(self) -> str:
-        return self._draw_one(self._generator.next_text)
-
-    def next_batch(self, n: SupportsIndex, /) -> array[int]:
-        return self._draw_many(n, self._generator.next_batch)
-
-    def next_list(self, n: SupportsIndex, /) -> list[int]:
-        return self._draw_many(n, self._generator.next_batch).tolist()
-
-    def fill(self, buffer: Buffer | npt.NDArray[np.integer[Any]], /) -> int:
-        with contextlib.suppress(HandleError):  # of one that is not initialised: fill looks at the buffer first
-            Generator.__new__(Generator).fill(buffer)
-        may, failure, told = self._script.take(memoryview(buffer).nbytes // 8)  # type: ignore[arg-type]
-        if failure is None:
-            return self._draw(may, told, lambda: self._generator.fill(buffer))
-        if may > 0:
-            part: Any = ctypes.c_int64 * may  # a memoryview cannot be cut if it has several dimensions, or none
-            failure.written = self._draw(may, told, lambda: self._generator.fill(part.from_buffer(buffer)))
-        raise failure
-
-    def next_block(self, want: SupportsIndex, /) -> Block:
-        number = operator.index(want)
-        may, failure, told = self._script.take(max(number, 0))
-        if failure is not None and may == 0:
-            raise failure
-        block = self._draw(may, told, lambda: self._generator.next_block(number if failure is None else may))
-        self._script.put_back(may - block.count, told)
-        return block
-
-    def next_for(self, owner: _Owner, /) -> int:
-        return self._draw_one(lambda: self._generator.next_for(owner))
-
-    def next_batch_for(self, owner: _Owner, n: SupportsIndex, /) -> array[int]:
-        return self._draw_many(n, lambda may: self._generator.next_batch_for(owner, may))
-
-    def next_for_each(self, owners: Iterable[_Owner] | npt.NDArray[np.integer[Any]], /) -> array[int]:
-        return self._draw_each(owners, self._generator.next_for_each)
-
-    def next_wide_for(self, owner: _Owner, /) -> bytes:
-        return self._draw_one(lambda: self._generator.next_wide_for(owner))
-
-    def next_wide_for_each(self, owners: Iterable[_Owner] | npt.NDArray[np.integer[Any]], /) -> list[bytes]:
-        return self._draw_each(owners, self._generator.next_wide_for_each)
+        """An id at once, or None, as ``Generator.try_next``."""
+        try:
+            return super().try_next()
+        except Error as failure:
+            if failure.retryable:
+                return None
+            raise
 
     async def next_async(self) -> int:
         """``await generator.next_async()``: one id for asyncio."""
-        may, failure, told = self._script.take(1)
-        if failure is not None:
-            raise failure
         try:
             return await self._generator.next_async()
-        except BaseException:  # also a task that is cancelled
-            self._script.put_back(may, told)
-            raise
-
-    def __iter__(self) -> Self:
-        return self
-
-    __next__ = next
+        except Error as failure:
+            raised = self._own(failure)
+        raise raised
 
     async def __aiter__(self) -> AsyncIterator[int]:
         while True:
             yield await self.next_async()
             await asyncio.sleep(0)  # ids can come for ever without a single wait: the loop's other tasks get a turn
 
-    # ---- what a generator has besides
-
-    decode = _delegated(Generator.decode)
-    decode_array = _delegated(Generator.decode_array)
-    describe = _delegated(Generator.describe)
-    stats = _delegated(Generator.stats)
-    close = _delegated(Generator.close)
-
-    @property
-    def layout(self) -> Layout:
-        """The generator's Layout."""
-        return self._generator.layout
-
-    @property
-    def text_pattern(self) -> TextPattern:
-        """The TextPattern by which next_text writes ids."""
-        return self._generator.text_pattern
-
-    @property
-    def name(self) -> str:
-        """The property name."""
-        return self._generator.name
-
-    @property
-    def kind(self) -> str:
-        """'snowflake', 'segment', 'business' or 'serial'."""
-        return self._generator.kind
-
-    @property
-    def closed(self) -> bool:
-        """True once close was called."""
-        return self._generator.closed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"<idgen.testing.ScriptedGenerator of {self._generator!r}>"
-
-
-for _name in ("next", "try_next", "next_text", "next_batch", "next_list", "fill", "next_block", "next_for"):
-    getattr(ScriptedGenerator, _name).__doc__ = getattr(Generator, _name).__doc__
-for _name in ("next_batch_for", "next_for_each", "next_wide_for", "next_wide_for_each"):
-    getattr(ScriptedGenerator, _name).__doc__ = getattr(Generator, _name).__doc__
 
 
 def segment(start: int = 1, **properties: Unpack[Properties]) -> ScriptedGenerator:
@@ -557,43 +316,19 @@ def _made(
     for name, instead in (("store", "each generator has a store of its own"), ("clock", "pass a ManualClock as at=")):
         if properties.get(name) is not None:
             raise invalid_argument(f"{name}: a generator for tests takes none: {instead}")
-    first = 1 if start is None else operator.index(start)
-    if not 1 <= first <= _LAST_START:
-        raise invalid_argument(f"start is {start}; allowed: 1 to {_LAST_START}")
-    sequence = operator.index(sequence)
-    clock = at if isinstance(at, ManualClock) else ManualClock(_FIRST_MOMENT if at is None else at)
-    own: Any = dict(_OWN)
-    if sequence != 0:
-        own["sequence_start"] = "carry"  # a random one could not be told
+    clock = at if isinstance(at, ManualClock) or at is None else ManualClock(at)
 
-    def made_with(clock: ManualClock) -> Generator:
-        return make(**own, store=_FreshStore(first, clock), clock=clock)
+    def clock_at(first_unix_ms: int) -> ManualClock:
+        nonlocal clock
+        clock = clock or ManualClock(UNIX_EPOCH + timedelta(milliseconds=first_unix_ms))
+        return clock
 
-    try:
-        made = made_with(clock)
-    except LifetimeError:
-        if at is not None:
-            raise
-        # The epoch is later than the first moment, if the generator can be made today: no clock stands before it.
-        with made_with(ManualClock(datetime.now(timezone.utc))) as today:
-            clock = ManualClock(UNIX_EPOCH + timedelta(milliseconds=today.layout.info().epoch_unix_ms))
-        made = made_with(clock)
-    try:
-        if start is not None and made.kind == "snowflake":
-            raise invalid_argument("start is for numbers; where a snowflake starts is told by at and sequence")
-        _drop(made, sequence)
-    except BaseException:
-        made.close()
-        raise
+    first = -(2**63) if start is None else _int64(start)
+    made = make(_test=(first, _int64(sequence), clock_at))
+    assert clock is not None
     return ScriptedGenerator(made, clock)
 
 
-def _drop(made: Generator, sequence: int) -> None:
-    if sequence == 0:
-        return
-    if made.kind != "snowflake":
-        raise invalid_argument(f"sequence is for snowflakes; where a {made.kind} starts is told by start")
-    most = made.layout.info().ids_per_tick - 1
-    if not 0 < sequence <= most:
-        raise invalid_argument(f"sequence is {sequence}; allowed: 0 to {most}, with the layout {made.layout.text}")
-    made.next_batch(sequence)
+def _int64(number: SupportsIndex) -> int:
+    """Any integer, as one that the library can refuse."""
+    return min(max(operator.index(number), 1 - 2**63), 2**63 - 1)
