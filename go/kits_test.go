@@ -51,7 +51,7 @@ func TestTheKitDoesWhatTheTableSays(t *testing.T) {
 			got, err := k.after(r)
 			said := ""
 			if failure := (*idgen.Error)(nil); errors.As(err, &failure) {
-				got, said = failure.Name(), failure.Message
+				got, said = strings.Replace(failure.Name(), "ARGUMENT", "refused", 1), failure.Message
 				if failure.Retryable() {
 					got += " retryable"
 				}

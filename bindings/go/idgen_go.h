@@ -11,6 +11,7 @@
 #include <idgen/idgen.h>
 #include <idgen/route.h>
 #include <idgen/standard.h>
+#include <idgen/testing.h>
 #include <idgen/view.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,6 +349,30 @@ static inline idgen_go_handle idgen_go_create(uintptr_t config, int32_t *flag) {
 static inline idgen_go_failure idgen_go_close(uintptr_t generator, int32_t *flag) {
   IDGEN_GO_ERROR(error);
   return idgen_go_fail(idgen_close_wait((idgen_t *)generator, idgen_go_asks(flag), flag, &error), &error);
+}
+
+/* The first Unix ms. */
+static inline idgen_go_number idgen_go_test_begin(uintptr_t config, int64_t start, int64_t sequence) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_number result = {0, {NULL, IDGEN_OK}};
+  result.failure =
+      idgen_go_fail(idgen_test_begin((idgen_config_t *)config, start, sequence, &result.value, &error), &error);
+  return result;
+}
+
+static inline idgen_go_failure idgen_go_test_fail_next(uintptr_t generator, int64_t calls, int32_t status) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_test_fail_next((idgen_t *)generator, calls, status, 0, &error), &error);
+}
+
+static inline idgen_go_failure idgen_go_test_fail_after(uintptr_t generator, int64_t ids, int32_t status) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_test_fail_after((idgen_t *)generator, ids, status, 0, &error), &error);
+}
+
+static inline idgen_go_failure idgen_go_test_recover(uintptr_t generator) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_test_recover((idgen_t *)generator, &error), &error);
 }
 
 static inline void idgen_go_destroy(uintptr_t generator) { idgen_destroy((idgen_t *)generator); }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -92,16 +91,6 @@ func TestAnEndedContextComesBeforeAToldFailure(t *testing.T) {
 	wantStatus(t, err, idgen.ErrStoreFull)
 }
 
-func TestManyIdsOfAnOwnerFailHalfway(t *testing.T) {
-	ids := idgentest.New(t, idgentest.Setup{}, idgen.WithKind("business"))
-	ids.FailAfter(1, idgen.ErrForked)
-	written, err := ids.FillFor(idgen.OwnerInt(42), make([]int64, 2))
-	wantStatus(t, err, idgen.ErrForked)
-	if written != 1 {
-		t.Errorf("wrote %d", written)
-	}
-}
-
 func TestALazyGeneratorAndAGeneratorAreSourcesToo(t *testing.T) {
 	lazy := idgen.NewLazy(idgen.WithKind("segment"), idgen.WithStore("memory:"+t.Name()), idgen.WithStoreCreate(true))
 	sources := []idgen.IDSource{idgentest.Segment(t, 1), idgentest.Segment(t, 1).Get(), lazy}
@@ -140,31 +129,5 @@ func TestASetupThatContradictsItselfEndsTheTestAndSaysWhy(t *testing.T) {
 	<-ended
 	if !strings.Contains(test.why, "At and Clock") {
 		t.Errorf("%q does not say why", test.why)
-	}
-}
-
-func TestManyGoroutinesShareTheToldIds(t *testing.T) {
-	ids := idgentest.Segment(t, 1)
-	ids.FailAfter(100, idgen.ErrExhausted)
-	var seen sync.Map
-	var running sync.WaitGroup
-	running.Add(8)
-	for range 8 {
-		go func() {
-			defer running.Done()
-			for id, err := range ids.All() { // which ends with an error
-				if err != nil && !errors.Is(err, idgen.ErrExhausted) {
-					t.Error(err)
-				} else if _, isThere := seen.LoadOrStore(id, true); isThere && err == nil {
-					t.Errorf("DUPLICATE: %d", id)
-				}
-			}
-		}()
-	}
-	running.Wait()
-	for id := range int64(100) {
-		if _, isThere := seen.Load(id + 1); !isThere {
-			t.Errorf("LOST: %d", id+1)
-		}
 	}
 }
