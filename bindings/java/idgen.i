@@ -35,6 +35,7 @@
 #include <idgen/admin.h>
 #include <idgen/cipher.h>
 #include <idgen/standard.h>
+#include <idgen/testing.h>
 
 #include "jni_support.hpp"
 using namespace idgen_jni;
@@ -238,6 +239,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %include "idgen/admin.h"
 %include "idgen/cipher.h"
 %include "idgen/standard.h"
+%include "idgen/testing.h"
 
 /* ---- written by hand, in these files:
  *

@@ -38,7 +38,7 @@ import java.util.stream.LongStream;
  * idgen-call}. But {@link Builder#build()} and {@link #close()} keep the carrier of a virtual thread while they wait.
  */
 public final class Generator implements IdSource {
-  private final long handle;
+  final long handle;
   private final VirtualWaiters waiters;
   private final BlockingCalls blockingCalls;
   private final boolean hasView;

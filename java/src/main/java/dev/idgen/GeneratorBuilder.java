@@ -1,11 +1,13 @@
 package dev.idgen;
 
+import dev.idgen.internal.Kit;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.function.BiConsumer;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
 /**
@@ -13,6 +15,10 @@ import java.util.function.Supplier;
  * builds. Javadoc shows these methods as those of {@code Generator.Builder}.
  */
 abstract sealed class GeneratorBuilder extends PropertySetters permits Generator.Builder {
+  static {
+    Kit.kit = new KitOfNatives();
+  }
+
   final Configuration configuration;
   private BiConsumer<System.Logger.Level, String> log;
   private InstantSource clock;
@@ -162,13 +168,18 @@ abstract sealed class GeneratorBuilder extends PropertySetters permits Generator
    * @throws CancelledException if the thread was interrupted during a wait; nothing was opened
    */
   public Generator build() {
+    return build(configuration.storeSink(), config -> clock);
+  }
+
+  /** {@code clockOf} is given the library's configuration when all else was set. */
+  final Generator build(StoreSink storeSink, LongFunction<InstantSource> clockOf) {
     var logSink = log == null ? null : new LogSink(log);
-    var storeSink = configuration.storeSink();
-    var clockSink = clock == null ? null : new ClockSink(clock);
     return configuration.with(
         storeSink,
         config -> {
           if (logSink != null) IdgenJNI.configSetLog(config, logSink);
+          var used = clockOf.apply(config);
+          var clockSink = used == null ? null : new ClockSink(used);
           if (clockSink != null) IdgenJNI.configSetClock(config, clockSink);
           return new Generator(IdgenJNI.create(config), config, logSink, storeSink, clockSink);
         });

@@ -38,7 +38,7 @@ final class NativeLoader {
   static final int ABI_VERSION = 1;
 
   /** kJniVersion of bindings/java/jni_support.hpp. */
-  static final int JNI_VERSION = 17;
+  static final int JNI_VERSION = 18;
 
   private static volatile String loadedFrom = "";
 

@@ -6,8 +6,8 @@ import dev.idgen.IdParts;
 import dev.idgen.IdSource;
 import dev.idgen.IdgenException;
 import dev.idgen.Status;
+import dev.idgen.internal.Kit;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
@@ -20,10 +20,6 @@ import java.util.function.Supplier;
 public final class ScriptedGenerator implements IdSource {
   private final Generator generator;
   private final ManualClock clock;
-  private int status; // of the calls that fail; 0: none does. Guarded by this, as the next three
-  private long idsBefore; // that are still drawn
-  private int calls; // that fail then; 0: all
-  private int tellings; // so far
 
   private ScriptedGenerator(Generator generator, ManualClock clock) {
     this.generator = generator;
@@ -77,26 +73,13 @@ public final class ScriptedGenerator implements IdSource {
 
   /** Where a generator begins. */
   public static final class Setup {
-    private static final long LAST_START = 1L << 62; // so that a step fits behind it
-
-    /** What a table of a file may have that reaches beyond the process, or is for stores of other kinds. */
-    private static final Map<String, String> OWN =
-        Map.of(
-            "worker_source", "store",
-            "worker_url", "",
-            "worker_cache", "",
-            "segment.schema", "idgen",
-            "segment.grant_log", "0",
-            "witness", "");
-
     private final Generator.Builder builder;
-    private long start;
+    private long start = Long.MIN_VALUE; // which is none
     private ManualClock clock;
     private int sequence;
 
     private Setup(Generator.Builder builder) {
       this.builder = builder.copy();
-      OWN.forEach(this.builder::set);
     }
 
     /**
@@ -104,12 +87,8 @@ public final class ScriptedGenerator implements IdSource {
      *
      * @param start 1 to 2^62
      * @return this
-     * @throws IllegalArgumentException if it is out of range
      */
     public Setup start(long start) {
-      if (start < 1 || start > LAST_START) {
-        throw new IllegalArgumentException("start is " + start + "; allowed: 1 to " + LAST_START);
-      }
       this.start = start;
       return this;
     }
@@ -155,49 +134,20 @@ public final class ScriptedGenerator implements IdSource {
      * @throws IdgenException as for {@link Generator.Builder#build()}
      */
     public ScriptedGenerator build() {
-      var own = clock != null ? clock : new ManualClock();
-      if (sequence != 0) builder.set("sequence_start", "carry"); // a random one could not be told
-      Generator made;
-      try {
-        made = buildWith(own);
-      } catch (ConfigException e) {
-        if (clock != null || e.status() != Status.LIFETIME) throw e;
-        // The epoch is later than the first moment, if it can be built today: no clock stands before it.
-        try (var today = buildWith(new ManualClock(Instant.now()))) {
-          own = new ManualClock(Instant.ofEpochMilli(today.layout().info().epochUnixMs()));
-        }
-        made = buildWith(own);
-      }
-      try {
-        begin(made);
-      } catch (RuntimeException e) {
-        made.close();
-        throw e;
-      }
-      return new ScriptedGenerator(made, own);
-    }
-
-    private Generator buildWith(ManualClock own) {
-      return builder.store(new FreshStore(Math.max(start, 1), own)).clock(own).build();
-    }
-
-    private void begin(Generator made) {
-      var layout = made.layout().info();
-      boolean isSnowflake = layout.tickMs() != 0;
-      if (isSnowflake && start != 0) {
-        throw new IllegalArgumentException(
-            "start is for numbers; where a snowflake starts is told by at and sequence");
-      }
-      if (sequence == 0) return;
-      if (!isSnowflake) {
-        throw new IllegalArgumentException("sequence is for snowflakes; where numbers start is told by start");
-      }
-      if (sequence < 0 || Long.compareUnsigned(sequence, layout.idsPerTick()) >= 0) {
-        throw new IllegalArgumentException(
-            "sequence is " + sequence + "; allowed: 0 to " + Long.toUnsignedString(layout.idsPerTick() - 1)
-                + ", with the layout " + layout.text());
-      }
-      made.nextBatch(sequence);
+      var own = new ManualClock[] {clock};
+      return checked(
+          () -> {
+            var made =
+                Kit.kit.build(
+                    builder,
+                    start,
+                    sequence,
+                    firstUnixMs -> {
+                      if (clock == null) own[0] = new ManualClock(Instant.ofEpochMilli(firstUnixMs));
+                      return own[0];
+                    });
+            return new ScriptedGenerator(made, own[0]);
+          });
     }
   }
 
@@ -211,7 +161,7 @@ public final class ScriptedGenerator implements IdSource {
   }
 
   /**
-   * The real generator, which fails by itself alone: for whatever has no method here.
+   * The generator that it draws from, which fails as it is told: for whatever has no method here.
    *
    * @return the same one each time
    */
@@ -229,8 +179,11 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IllegalArgumentException if {@code n} is below 1, or there is no such status
    */
   public void failNext(int n, int status) {
-    if (n < 1) throw new IllegalArgumentException("failNext: n is " + n + "; allowed: 1 and above");
-    tell(0, n, status);
+    checked(
+        () -> {
+          Kit.kit.failNext(generator, n, status);
+          return null;
+        });
   }
 
   /**
@@ -243,69 +196,36 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IllegalArgumentException if {@code ids} is negative, or there is no such status
    */
   public void failAfter(long ids, int status) {
-    if (ids < 0) throw new IllegalArgumentException("failAfter: ids is " + ids + "; allowed: 0 and above");
-    tell(ids, 0, status);
+    checked(
+        () -> {
+          Kit.kit.failAfter(generator, ids, status);
+          return null;
+        });
   }
 
   /** Ends what {@link #failNext} and {@link #failAfter} have begun. */
-  public synchronized void recover() {
-    status = 0;
+  public void recover() {
+    Kit.kit.recover(generator);
   }
 
-  private void tell(long newIdsBefore, int newCalls, int newStatus) {
-    IdgenException.of(newStatus, 0); // refuses what is no status
-    synchronized (this) {
-      status = newStatus;
-      idsBefore = newIdsBefore;
-      calls = newCalls;
-      tellings++;
-    }
-  }
-
-  /** How many ids a call may draw, and with which status it fails after these; 0: it does not. */
-  private record Part(int ids, int status, int telling) {}
-
-  private synchronized Part take(int want) {
-    if (status == 0) return new Part(want, 0, tellings);
-    if (want <= idsBefore) {
-      idsBefore -= want;
-      return new Part(want, 0, tellings);
-    }
-    var part = new Part((int) idsBefore, status, tellings);
-    idsBefore = 0;
-    if (calls > 0 && --calls == 0) status = 0;
-    return part;
-  }
-
-  /** Of what a call may draw, what it did not, unless something else was told since. */
-  private synchronized void putBack(Part part, int ids) {
-    if (part.telling() == tellings) idsBefore += ids;
-  }
-
-  private <T> T drawOne(Supplier<T> draw) {
-    var part = take(1);
-    if (part.status() != 0) throw IdgenException.of(part.status(), 0);
-    return draw(part, draw);
-  }
-
-  /** What is refused has drawn nothing, and what fails halfway only a part. */
-  private <T> T draw(Part part, Supplier<T> draw) {
+  /** The kit refuses as Java does. */
+  private static <T> T checked(Supplier<T> call) {
     try {
-      return draw.get();
-    } catch (Throwable e) {
-      putBack(part, part.ids() - (e instanceof IdgenException failure ? failure.written() : 0));
-      throw e;
+      return call.get();
+    } catch (ConfigException e) {
+      if (e.status() != Status.ARGUMENT) throw e;
+      throw new IllegalArgumentException(e.getMessage(), e);
     }
   }
 
   @Override
   public long next() {
-    return drawOne(generator::next);
+    return generator.next();
   }
 
   @Override
   public String nextText() {
-    return drawOne(generator::nextText);
+    return generator.nextText();
   }
 
   /**
@@ -315,23 +235,17 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told, if that is not retryable
    */
   public OptionalLong tryNext() {
-    var part = take(1);
-    if (part.status() == 0) {
-      var id = draw(part, generator::tryNext);
-      if (id.isEmpty()) putBack(part, 1);
-      return id;
+    try {
+      return generator.tryNext();
+    } catch (IdgenException e) {
+      if (e.retryable()) return OptionalLong.empty();
+      throw e;
     }
-    var exception = IdgenException.of(part.status(), 0);
-    if (exception.retryable()) return OptionalLong.empty();
-    throw exception;
   }
 
   @Override
   public long[] nextBatch(int count) {
-    if (count < 0) return generator.nextBatch(count); // which refuses it
-    var ids = new long[count];
-    fill(ids, 0, count);
-    return ids;
+    return generator.nextBatch(count);
   }
 
   /**
@@ -342,7 +256,7 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told
    */
   public int fill(long[] ids) {
-    return fill(ids, 0, ids.length);
+    return generator.fill(ids);
   }
 
   /**
@@ -356,11 +270,7 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told; the first {@link IdgenException#written()} ids are then real
    */
   public int fill(long[] ids, int offset, int length) {
-    Objects.checkFromIndexSize(offset, length, ids.length);
-    var part = take(length);
-    draw(part, () -> generator.fill(ids, offset, part.ids()));
-    if (part.status() != 0) throw IdgenException.of(part.status(), part.ids());
-    return length;
+    return generator.fill(ids, offset, length);
   }
 
   /**
@@ -371,7 +281,7 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told
    */
   public long nextFor(long owner) {
-    return drawOne(() -> generator.nextFor(owner));
+    return generator.nextFor(owner);
   }
 
   /**
@@ -382,7 +292,7 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told
    */
   public long nextFor(String owner) {
-    return drawOne(() -> generator.nextFor(owner));
+    return generator.nextFor(owner);
   }
 
   /**
@@ -393,7 +303,7 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told
    */
   public long nextFor(byte[] owner) {
-    return drawOne(() -> generator.nextFor(owner));
+    return generator.nextFor(owner);
   }
 
   /**

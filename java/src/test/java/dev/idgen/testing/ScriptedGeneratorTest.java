@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.idgen.ClosedException;
-import dev.idgen.ExhaustedException;
 import dev.idgen.Garbage;
 import dev.idgen.Generator;
 import dev.idgen.IdSource;
@@ -22,16 +21,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executors;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
@@ -208,25 +202,6 @@ class ScriptedGeneratorTest {
                 assertTrue(refusal.getMessage().contains(says), refusal.getMessage());
               });
       assertEquals(1, ids.next());
-    }
-  }
-
-  @Test
-  void manyThreadsShareTheToldIds() throws Exception {
-    try (var ids = ScriptedGenerator.segment(1)) {
-      ids.failAfter(100, Status.EXHAUSTED);
-      var seen = new ConcurrentLinkedQueue<Long>();
-      Callable<ExhaustedException> draw =
-          () ->
-              assertThrows(
-                  ExhaustedException.class,
-                  () -> {
-                    while (true) seen.add(ids.next());
-                  });
-      var threads = Executors.newFixedThreadPool(8);
-      for (var result : threads.invokeAll(Collections.nCopies(8, draw))) result.get();
-      threads.shutdown();
-      assertEquals(LongStream.rangeClosed(1, 100).boxed().toList(), seen.stream().sorted().toList());
     }
   }
 
