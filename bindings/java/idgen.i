@@ -247,7 +247,8 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
  * natives_lifetime.cpp                 opening and closing notice interrupts; those that make ids do too
  * natives_text.cpp                     texts of any length
  * natives_host.cpp, natives_store.cpp  the log, the clock and the store, which the library calls back
- * natives_segments.cpp                 the list of segments, which calls back for each row
+ * natives_sql.cpp                      connections of the program, the same
+ * natives_segments.cpp                 the lists of segments and workers, which call back for each row
  * natives_routes.cpp                   tables of routes, and routers
  * natives_cipher.cpp                   hidden ids and their keys
  * natives_standard.cpp                 standard ids; a UUID is two longs
@@ -295,6 +296,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %native(configSetLog) void configSetLog(jlong config, jobject sink);
 %native(configSetClock) void configSetClock(jlong config, jobject sink);
 %native(segmentList) void segmentList(jlong config, jobject rows);
+%native(workerList) void workerList(jlong config, jobject rows);
 %native(segmentStatements) jbyteArray segmentStatements(jlong config);
 %native(routeTableCreate) jlong routeTableCreate(jlong version, jint bits, jobjectArray shards, jintArray upto,
                                                  jintArray owners, jintArray first, jintArray last, jintArray to,
@@ -322,6 +324,9 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %native(routerSwap) void routerSwap(jlong router, jlong table, jlong expectedVersion);
 %native(routerReload) void routerReload(jlong router);
 %native(configSetStore) void configSetStore(jlong config, jobject sink, jboolean has_workers);
+%native(configSetSqlStore) void configSetSqlStore(jlong config, jobject sink);
+%native(sqlWork) jint sqlWork(jlong work, jobject session, jint dialect);
+%native(sqlRow) void sqlRow(jlong rows, jintArray kinds, jlongArray numbers, jobjectArray texts);
 %native(cipherCreate) jlong cipherCreate(jlong config);
 %native(cipherApply) jlong cipherApply(jlong cipher, jlong id, jboolean reveals);
 %native(cipherApplyAll) void cipherApplyAll(jlong cipher, jlongArray ids, jboolean reveals);

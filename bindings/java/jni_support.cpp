@@ -70,6 +70,20 @@ void store(JNIEnv* env, jlongArray out, std::initializer_list<jlong> numbers) {
   env->SetLongArrayRegion(out, 0, static_cast<jsize>(numbers.size()), numbers.begin());
 }
 
+// Cut at a character if it is longer. An exception may be pending afterwards.
+void copy_text(JNIEnv* env, jbyteArray from, char* to, std::size_t size) {
+  auto length = static_cast<std::size_t>(env->GetArrayLength(from));
+  if (length >= size) {
+    length = size - 1;
+    jbyte next = 0;
+    do {
+      env->GetByteArrayRegion(from, static_cast<jsize>(length), 1, &next);
+    } while ((next & 0xC0) == 0x80 && --length > 0);
+  }
+  env->GetByteArrayRegion(from, 0, static_cast<jsize>(length), reinterpret_cast<jbyte*>(to));
+  to[length] = '\0';
+}
+
 void store_text(JNIEnv* env, jobjectArray out, jsize index, const char* text) {
   if (env->ExceptionCheck()) return;
   jbyteArray array = bytes(env, text == nullptr ? "" : text);
@@ -161,6 +175,13 @@ void store(JNIEnv* env, jobjectArray out, const idgen_segment_info_t& info) {
       env, out,
       {static_cast<jlong>(info.max_id), static_cast<jlong>(info.grants), static_cast<jlong>(info.updated_unix_ms),
        static_cast<jlong>(info.step), static_cast<jlong>(info.rate)});
+  store_text(env, out, 1, info.holder);
+}
+
+void store(JNIEnv* env, jobjectArray out, const idgen_worker_info_t& info) {
+  store_numbers(env, out,
+                {static_cast<jlong>(info.worker), static_cast<jlong>(info.fence), info.hw_unix_ms, info.clock_ahead_ms,
+                 static_cast<jlong>(info.is_live)});
   store_text(env, out, 1, info.holder);
 }
 

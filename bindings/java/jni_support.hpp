@@ -1,6 +1,6 @@
 // What all Java natives are made of: arguments in, results out, failures thrown. Nothing here is kept between calls (no
-// cached class, no global reference; the exceptions are in natives_host.cpp and natives_store.cpp), so that a dropped
-// class loader leaves nothing behind.
+// cached class, no global reference; the exceptions are in natives_host.cpp, natives_sql.cpp and natives_store.cpp), so
+// that a dropped class loader leaves nothing behind.
 #ifndef IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 #define IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 
@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <type_traits>
 
@@ -120,11 +121,24 @@ void store(JNIEnv* env, jlongArray out, const idgen_standard_parts_t& parts);
 void store(JNIEnv* env, jlongArray out, const idgen_text_parts_t& parts);
 // A long[] of the numbers first, then a byte[] for each text.
 void store(JNIEnv* env, jobjectArray out, const idgen_segment_info_t& info);
+void store(JNIEnv* env, jobjectArray out, const idgen_worker_info_t& info);
 void store(JNIEnv* env, jobjectArray out, const idgen_layout_info_t& info);
 void store(JNIEnv* env, jobjectArray out, const idgen_field_t& field);
 void store(JNIEnv* env, jobjectArray out, const idgen_property_t& property);
 // A byte[].
 void store(JNIEnv* env, jobjectArray out, const idgen_wide_id_t& id);
+
+// The text of a byte[], cut at a character if it is longer. An exception may be pending afterwards.
+void copy_text(JNIEnv* env, jbyteArray from, char* to, std::size_t size);
+
+// What a callback reports with the idgen_error_t or idgen_sql_error_t that it was given.
+template <class Reported>
+idgen_status_t fail(Reported* error, idgen_status_t status, const char* message) {
+  const std::size_t size = std::min(std::strlen(message), sizeof error->message - 1);
+  std::memcpy(error->message, message, size);
+  error->message[size] = '\0';
+  return status;
+}
 
 // Writes a text as a byte[] into one element. Does nothing if an exception is pending.
 void store_text(JNIEnv* env, jobjectArray out, jsize index, const char* text);

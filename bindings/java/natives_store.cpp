@@ -1,15 +1,15 @@
 // The host's store in Java: the library also calls it on its own threads, which the JVM does not know.
 #include <idgen/host.h>
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <new>
 
 #include "jni_support.hpp"
 
 using idgen_jni::Attached;
+using idgen_jni::copy_text;
 using idgen_jni::Error;
+using idgen_jni::fail;
 
 namespace {
 
@@ -24,17 +24,6 @@ struct Store {
   jmethodID worker_list = nullptr;
   jmethodID worker_replace = nullptr;
 };
-
-void say(idgen_error_t* error, const char* message, std::size_t size) {
-  size = std::min(size, sizeof error->message - 1);
-  std::memcpy(error->message, message, size);
-  error->message[size] = '\0';
-}
-
-idgen_status_t fail(idgen_error_t* error, idgen_status_t status, const char* message) {
-  say(error, message, std::strlen(message));
-  return status;
-}
 
 // What a store answers: the result; or the status, the ns after which a retry makes sense, the number of its exception.
 constexpr jsize kNumbers = 3;
@@ -64,10 +53,7 @@ idgen_status_t ask(void* context, idgen_error_t* error, Call&& call, Use&& use) 
         use(env, numbers);
       } else {
         refused = true;
-        char text[sizeof error->message];
-        const jsize size = std::min<jsize>(env->GetArrayLength(message), sizeof text - 1);
-        env->GetByteArrayRegion(message, 0, size, reinterpret_cast<jbyte*>(text));
-        say(error, text, static_cast<std::size_t>(size));
+        copy_text(env, message, error->message, sizeof error->message);
         error->retry_after_ns = static_cast<std::uint64_t>(numbers[1]);
         error->cause = static_cast<std::uint64_t>(numbers[2]);
       }
@@ -108,20 +94,6 @@ idgen_status_t give_back(void* context, const char* name_space, const char* tag,
 jobjectArray array_of(JNIEnv* env, const char* type, jsize length) {
   jclass element = env->FindClass(type);
   return element == nullptr ? nullptr : env->NewObjectArray(length, element, nullptr);
-}
-
-// Cut at a character if it is longer. An exception may be pending afterwards.
-void copy_text(JNIEnv* env, jbyteArray from, char* to, std::size_t size) {
-  auto length = static_cast<std::size_t>(env->GetArrayLength(from));
-  if (length >= size) {
-    length = size - 1;
-    jbyte next = 0;
-    do {
-      env->GetByteArrayRegion(from, static_cast<jsize>(length), 1, &next);
-    } while ((next & 0xC0) == 0x80 && --length > 0);
-  }
-  env->GetByteArrayRegion(from, 0, static_cast<jsize>(length), reinterpret_cast<jbyte*>(to));
-  to[length] = '\0';
 }
 
 idgen_status_t namespace_format(void* context, const char* name_space, const char* format, char* found,

@@ -127,6 +127,7 @@ def test_the_tables_are_those_that_the_native_stores_make(server, language, name
         assert [server.layout(table) for table in tables] == native
 
 
+@pytest.mark.parametrize("language", ["python"])
 @pytest.mark.parametrize("autocommit", ["true", "false"])
 def test_a_row_is_replaced_only_if_it_is_as_it_was_seen(server, language, namespace, autocommit):
     *replaced, row, unset, was_set, other = scene(
@@ -312,7 +313,7 @@ def test_the_hour_that_comes_twice_in_local_time_is_two_hours_for_a_server(minut
     with server_at("mysql", f"{offset:+.0f}", "TZ=Europe/Berlin") as berlin:
         assert berlin.sql("SELECT NOW()").startswith("2026-10-25 02:")
         assert berlin.sql("SELECT UTC_TIMESTAMP()").startswith(f"2026-10-25 0{minutes > 0:d}:")
-        for language in LANGUAGES:
+        for language in ("python",):
             namespace = new_tag()
             scene("tables", berlin.url(), language, namespace)
             before = time.time()

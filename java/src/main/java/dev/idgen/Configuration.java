@@ -16,8 +16,8 @@ final class Configuration {
   private Path toml;
   private String section;
 
-  /** Null: the property decides. */
-  Store ownStore;
+  /** A Store, or the SqlSink.Pool of a SqlStore. Null: the property decides. */
+  Object ownStore;
 
   /** Null: the property decides. */
   Supplier<? extends Collection<IdKey>> ownKeys;
@@ -42,8 +42,9 @@ final class Configuration {
     this.section = Objects.requireNonNull(section, "name");
   }
 
-  StoreSink storeSink() {
-    return ownStore == null ? null : new StoreSink(ownStore);
+  HostSink storeSink() {
+    if (ownStore instanceof SqlSink.Pool pool) return new SqlSink(pool);
+    return ownStore == null ? null : new StoreSink((Store) ownStore);
   }
 
   /** Says which generator it is, without what may hold a password. */
@@ -61,7 +62,7 @@ final class Configuration {
     return with(storeSink(), use);
   }
 
-  <T> T with(StoreSink store, LongFunction<T> use) {
+  <T> T with(HostSink store, LongFunction<T> use) {
     NativeLoader.require();
     var out = new long[1];
     IdgenJNI.idgen_config_create(out);
@@ -73,7 +74,7 @@ final class Configuration {
         IdgenJNI.idgen_config_load_environment(config, Text.utf8(section));
       }
       properties.forEach((key, value) -> IdgenJNI.idgen_config_set(config, Text.utf8(key), Text.utf8(value)));
-      if (store != null) IdgenJNI.configSetStore(config, store, store.hasWorkers());
+      if (store != null) store.giveTo(config);
       if (ownKeys != null) IdgenJNI.configSetKeys(config, new KeySink(ownKeys));
       return use.apply(config);
     } finally {

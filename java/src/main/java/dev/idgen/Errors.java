@@ -10,7 +10,7 @@ final class Errors {
     boolean retryable = IdgenJNI.idgen_status_is_retryable(status) != 0;
     var failure =
         of(new IdgenException.Failure(status, name, Text.string(message), retryable, retryAfterNs, written));
-    if (cause != 0) failure.initCause(StoreSink.causeOf(cause));
+    if (cause != 0) failure.initCause(HostSink.causeOf(cause));
     return failure;
   }
 

@@ -50,10 +50,10 @@ public final class Generator implements IdSource {
   private boolean isClosed; // guarded by following
   private final TextPattern pattern;
   private final LogSink log;
-  private final StoreSink store;
+  private final HostSink store;
   private final ClockSink clock;
 
-  Generator(long handle, long config, LogSink log, StoreSink store, ClockSink clock) {
+  Generator(long handle, long config, LogSink log, HostSink store, ClockSink clock) {
     this.handle = handle;
     this.log = log;
     this.store = store;

@@ -130,11 +130,22 @@ abstract sealed class GeneratorBuilder extends PropertySetters permits Generator
    * A store of the program's own, in place of one that the library opens. It is for {@code kind("segment")}; a {@link
    * WorkerStore} is for {@code kind("snowflake")} too.
    *
-   * @param store such as a {@link SqlStore}
+   * @param store the store
    * @return this
    */
   public Generator.Builder store(Store store) {
     configuration.ownStore = Objects.requireNonNull(store, "store");
+    return self();
+  }
+
+  /**
+   * A store over connections of the program's own, in place of one that the library opens.
+   *
+   * @param store the store
+   * @return this
+   */
+  public Generator.Builder store(SqlStore store) {
+    configuration.ownStore = store.pool;
     return self();
   }
 
@@ -210,7 +221,7 @@ abstract sealed class GeneratorBuilder extends PropertySetters permits Generator
     GeneratorBuilder guarded = copy();
     if (log != null) guarded.log = opening.guarded(log);
     if (clock != null) guarded.clock = opening.guarded(clock);
-    Store ownStore = configuration.ownStore;
+    Object ownStore = configuration.ownStore;
     if (ownStore != null) guarded.configuration.ownStore = opening.guarded(ownStore);
     return guarded.build();
   }

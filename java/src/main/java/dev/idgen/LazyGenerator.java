@@ -121,19 +121,19 @@ public final class LazyGenerator implements IdSource {
     }
 
     /** The store, whose threads must not wait for this opening. */
-    Store guarded(Store store) {
-      Class<?> kind = store instanceof WorkerStore ? WorkerStore.class : Store.class;
-      return (Store)
-          Proxy.newProxyInstance(
-              kind.getClassLoader(),
-              new Class<?>[] {kind},
-              (proxy, method, arguments) -> {
-                try {
-                  return run(() -> method.invoke(store, arguments));
-                } catch (InvocationTargetException e) {
-                  throw e.getCause();
-                }
-              });
+    Object guarded(Object store) {
+      Class<?> kind =
+          store instanceof WorkerStore ? WorkerStore.class : store instanceof Store ? Store.class : SqlSink.Pool.class;
+      return Proxy.newProxyInstance(
+          kind.getClassLoader(),
+          new Class<?>[] {kind},
+          (proxy, method, arguments) -> {
+            try {
+              return run(() -> method.invoke(store, arguments));
+            } catch (InvocationTargetException e) {
+              throw e.getCause();
+            }
+          });
     }
 
     private interface CallbackOfHost {

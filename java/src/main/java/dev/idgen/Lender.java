@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToIntFunction;
 import javax.sql.DataSource;
 
 /**
@@ -17,11 +18,13 @@ import javax.sql.DataSource;
  * <p>The separate thread has a second use: many frameworks bind a transaction to its thread, so what is borrowed on
  * another thread is never the connection of the caller's transaction.
  */
-final class Lender {
+final class Lender implements SqlSink.Pool {
   private record Offer(Connection connection, Throwable failure) {}
 
   private final DataSource pool;
+  private final Duration bound;
   private final long boundNs;
+  private final SqlTransactions transactions = new SqlTransactions();
   private final SynchronousQueue<Offer> offers = new SynchronousQueue<>(true);
 
   /** Seekers whose caller has given up; a caller waits for every other seeker. Guarded by this. */
@@ -29,11 +32,25 @@ final class Lender {
 
   Lender(DataSource pool, Duration bound) {
     this.pool = pool;
+    this.bound = bound;
     this.boundNs = bound.toNanos();
   }
 
-  /** Null if the pool lent none within the bound. Throws what the pool throws. */
-  Connection borrow() throws SQLException, InterruptedException {
+  @Override
+  public int with(ToIntFunction<SqlSession> work) throws SQLException {
+    try (var connection = borrow()) {
+      var session = new SqlSession(connection, transactions);
+      int made = work.applyAsInt(session);
+      session.leave();
+      return made;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Errors.of(Status.STORE_UNAVAILABLE, "interrupted while waiting for a connection of the pool");
+    }
+  }
+
+  /** Throws what the pool throws. */
+  private Connection borrow() throws SQLException, InterruptedException {
     if (!adopt()) {
       var seeker = new Thread(this::seek, "idgen-sql");
       seeker.setDaemon(true);
@@ -45,7 +62,7 @@ final class Lender {
     } finally {
       if (offer == null) abandon();
     }
-    if (offer == null) return null;
+    if (offer == null) throw SqlErrors.nobodyLends(bound);
     if (offer.failure instanceof SQLException e) throw e;
     if (offer.failure instanceof RuntimeException e) throw e;
     if (offer.failure instanceof Error e) throw e;

@@ -1,8 +1,7 @@
 package dev.idgen;
 
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
@@ -33,12 +32,10 @@ import javax.sql.DataSource;
  * server says that the error is permanent: no table, no such tag, no permission. The driver's own time limits apply,
  * and should be set.
  */
-public final class SqlStore implements WorkerStore {
+public final class SqlStore {
   private static final Duration POOL_TIMEOUT = Duration.ofSeconds(2);
 
-  private final Lender lender;
-  private final Duration poolTimeout;
-  private final SqlTransactions transactions = new SqlTransactions();
+  final SqlSink.Pool pool;
 
   /**
    * A store over a pool, for which it waits at most 2 seconds. Does not use the pool yet.
@@ -59,45 +56,7 @@ public final class SqlStore implements WorkerStore {
     if (poolTimeout.isNegative() || poolTimeout.isZero()) {
       throw new IllegalArgumentException("poolTimeout is " + poolTimeout + "; allowed: above 0");
     }
-    this.lender = new Lender(Objects.requireNonNull(pool, "pool"), poolTimeout);
-    this.poolTimeout = poolTimeout;
-  }
-
-  @Override
-  public long segmentTake(String namespace, String tag, long count) {
-    return segmentTakeAbove(namespace, tag, count, 0);
-  }
-
-  @Override
-  public long segmentTakeAbove(String namespace, String tag, long count, long above) {
-    if (count < 1 || above < 0) {
-      throw Errors.of(
-          Status.ARGUMENT,
-          "a segment of " + count + " numbers above " + above + " is invalid; ask for at least 1");
-    }
-    long last = inTransaction(namespace, tag, statements -> statements.take(count, above));
-    if (last - count < above) {
-      throw Errors.of(
-          Status.STORE_DAMAGED,
-          "the driver gave " + last + " for the end of a grant of " + count + " numbers; it was not used");
-    }
-    return last - count + 1;
-  }
-
-  @Override
-  public void segmentReturn(String namespace, String tag, long last, long unused) {
-    if (unused < 0 || last < unused) {
-      throw Errors.of(
-          Status.ARGUMENT, "of a segment that ends at " + last + ", " + unused + " numbers cannot be unused");
-    }
-    if (unused == 0) return;
-    inTransaction(
-        namespace,
-        tag,
-        statements -> {
-          statements.giveBack(last, unused);
-          return null;
-        });
+    this.pool = new Lender(Objects.requireNonNull(pool, "pool"), poolTimeout);
   }
 
   /**
@@ -106,48 +65,25 @@ public final class SqlStore implements WorkerStore {
    * @throws StoreException if it could not be done
    */
   public void createTables() {
-    inTransaction(
-        "",
-        "",
-        statements -> {
-          statements.createTable();
-          statements.workers().createTables();
-          return null;
-        });
+    builder().admin().createStore();
   }
 
-  @Override
-  public String namespaceFormat(String namespace, String format) {
-    // Each step is a transaction: inside one, a row that another process has just made may not be seen.
-    String found = inTransaction(namespace, "", statements -> statements.workers().format());
-    if (found == null && !format.isEmpty()) {
-      inTransaction(
-          namespace,
-          "",
-          statements -> {
-            statements.workers().setFormat(format);
-            return null;
-          });
-      found = inTransaction(namespace, "", statements -> statements.workers().format());
-      if (found == null) throw SqlWorkers.formatIsGone();
-    }
-    return found == null ? "" : found;
-  }
-
-  @Override
-  public WorkerRow workerRead(String namespace, long worker) {
-    return inTransaction(namespace, "", statements -> statements.workers().read(worker));
-  }
-
-  /** All workers of a namespace that anybody has had, by number. */
-  @Override
-  public List<WorkerRow> workerList(String namespace) {
-    return inTransaction(namespace, "", statements -> statements.workers().list());
-  }
-
-  @Override
-  public boolean workerReplace(String namespace, WorkerChange change) {
-    return inTransaction(namespace, "", statements -> statements.workers().replace(change));
+  /**
+   * All workers of a namespace that anybody has had, by number. May wait for the database.
+   *
+   * @param namespace the property of that name
+   * @return a row for each
+   */
+  public List<WorkerInfo> workerList(String namespace) {
+    return builder()
+        .namespace(namespace)
+        .configuration
+        .with(
+            config -> {
+              var rows = new ArrayList<Object[]>();
+              IdgenJNI.workerList(config, rows);
+              return rows.stream().map(WorkerInfo::of).toList();
+            });
   }
 
   /**
@@ -158,24 +94,7 @@ public final class SqlStore implements WorkerStore {
    * @throws StoreException (status {@link Status#TAG_EXISTS}) if the tag already exists
    */
   public void createSegment(String namespace, String tag) {
-    boolean made;
-    try {
-      made = inTransaction(namespace, tag, SqlStatements::insert);
-    } catch (IdgenException e) {
-      if (!SqlErrors.isNoTable(e.getCause())) throw e;
-      inTransaction(
-          namespace,
-          tag,
-          statements -> {
-            statements.createTable();
-            return null;
-          });
-      made = inTransaction(namespace, tag, SqlStatements::insert);
-    }
-    if (made) return;
-    throw Errors.of(
-        Status.TAG_EXISTS,
-        "tag \"" + tag + "\" of namespace \"" + namespace + "\" is in the table idgen_segment already");
+    of(namespace, tag).createSegment();
   }
 
   /**
@@ -187,7 +106,7 @@ public final class SqlStore implements WorkerStore {
    * @throws StoreException (status {@link Status#TAG_UNKNOWN}) if the tag does not exist
    */
   public SegmentInfo showSegment(String namespace, String tag) {
-    return inTransaction(namespace, tag, SqlStatements::show);
+    return of(namespace, tag).showSegment();
   }
 
   /**
@@ -196,7 +115,7 @@ public final class SqlStore implements WorkerStore {
    * @return a row for each tag
    */
   public List<SegmentRow> listSegments() {
-    return inTransaction("", "", SqlStatements::list);
+    return builder().admin().listSegments();
   }
 
   /**
@@ -210,44 +129,14 @@ public final class SqlStore implements WorkerStore {
    * @throws StoreException (status {@link Status#TAG_UNKNOWN}) if the tag does not exist
    */
   public SegmentInfo advanceSegment(String namespace, String tag, long to) {
-    if (to < 0) throw Errors.of(Status.ARGUMENT, "a tag cannot be advanced to " + to + "; allowed: 0 to 2^63 - 1");
-    return inTransaction(namespace, tag, statements -> statements.advance(to));
+    return of(namespace, tag).advanceSegment(to);
   }
 
-  private interface Use<T> {
-    T on(SqlStatements statements) throws SQLException;
+  private StoreAdmin of(String namespace, String tag) {
+    return builder().namespace(namespace).tag(tag).admin();
   }
 
-  /** What the pool and the driver throw becomes an IdgenException; the connection goes back on every path. */
-  private <T> T inTransaction(String namespace, String tag, Use<T> use) {
-    try (var connection = lender.borrow()) {
-      if (connection == null) throw SqlErrors.nobodyLends(poolTimeout);
-      var statements = new SqlStatements(connection, namespace, tag);
-      if (statements.isInTransaction(transactions)) throw SqlErrors.insideATransaction();
-      boolean commits = !connection.getAutoCommit();
-      try {
-        T result = use.on(statements);
-        if (commits) connection.commit();
-        return result;
-      } catch (SQLException | RuntimeException e) {
-        if (commits) rollBack(connection, e);
-        throw e;
-      }
-    } catch (IdgenException e) {
-      throw e;
-    } catch (SQLException | RuntimeException e) {
-      throw SqlErrors.translated(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw Errors.of(Status.STORE_UNAVAILABLE, "interrupted while waiting for a connection of the pool");
-    }
-  }
-
-  private static void rollBack(Connection connection, Exception because) {
-    try {
-      connection.rollback();
-    } catch (SQLException | RuntimeException e) {
-      because.addSuppressed(e);
-    }
+  private Generator.Builder builder() {
+    return Generator.builder().store(this);
   }
 }

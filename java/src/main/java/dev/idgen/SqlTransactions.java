@@ -24,17 +24,17 @@ final class SqlTransactions {
   /** Of the questions, the one that was answered last. */
   private volatile int answered;
 
-  boolean isOpen(Connection connection, boolean isPostgres) throws SQLException {
+  /** 1: it is. 0: it is not. -1: its driver does not say. */
+  int isOpen(Connection connection, boolean isPostgres) throws SQLException {
     if (isPostgres) {
       Object state = ask(connection, "org.postgresql.jdbc.PgConnection", "getTransactionState");
-      if (state != null) return !state.toString().equals("IDLE");
-      if (connection.getAutoCommit()) return false;
-      throw SqlErrors.transactionUnknown("PostgreSQL");
+      if (state != null) return state.toString().equals("IDLE") ? 0 : 1;
+      return connection.getAutoCommit() ? 0 : -1;
     }
     Object context = ask(connection, "org.mariadb.jdbc.Connection", "getContext");
     Object status = context == null ? null : call(context, "org.mariadb.jdbc.client.Context", "getServerStatus");
-    if (status instanceof Integer bits && (bits & IN_TRANSACTION) == 0) return false;
-    return failsInTransaction(connection); // after an error the driver assumes a transaction
+    if (status instanceof Integer bits && (bits & IN_TRANSACTION) == 0) return 0;
+    return failsInTransaction(connection) ? 1 : 0; // after an error the driver assumes a transaction
   }
 
   private boolean failsInTransaction(Connection connection) throws SQLException {

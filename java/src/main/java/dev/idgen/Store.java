@@ -1,8 +1,8 @@
 package dev.idgen;
 
 /**
- * A store of the program's own, for {@link Generator.Builder#store(Store)} with {@code kind("segment")}. {@link
- * SqlStore} is one for databases. With workers too it is a {@link WorkerStore}.
+ * A store of the program's own, for {@link Generator.Builder#store(Store)} with {@code kind("segment")}. For
+ * databases there is {@link SqlStore}. With workers too it is a {@link WorkerStore}.
  *
  * <p>Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come from
  * any thread, the library's own included, and from several at once, but never from the fast path. It must not call the

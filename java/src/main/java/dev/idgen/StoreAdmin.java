@@ -14,8 +14,7 @@ import java.util.function.ObjLongConsumer;
  * System.out.println(admin.showSegment().maxId());
  * }</pre>
  *
- * <p>This is for stores that the library opens. It refuses a {@link Store} of the program (status {@link
- * Status#UNSUPPORTED}); {@link SqlStore} has such methods itself.
+ * <p>It refuses a {@link Store} of the program (status {@link Status#UNSUPPORTED}).
  */
 public final class StoreAdmin {
   private final Configuration configuration;

@@ -2,52 +2,24 @@ package dev.idgen;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.util.Collections;
 import java.util.List;
-import java.util.Set;
-import java.util.WeakHashMap;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Pattern;
 
-/** What the library holds for a store. The program's own object is separate, so that it can be released earlier. */
-final class StoreSink {
-  /** IDGEN_ENDS_WAITS. */
-  private static final long ENDS_WAITS = -1;
-
-  /** Bytes of a message in the library. */
-  private static final int LONGEST = 495;
-
+/** What the library holds for a {@link Store}. */
+final class StoreSink extends HostSink {
   /** Of a WorkerRow, as the natives read it. */
   private static final int ROW_NUMBERS = 6;
 
   private static final int ROW_TEXTS = 2;
 
-  /** What connection strings and drivers' messages may hold. It is better to hide too much than too little. */
-  private static final Pattern PASSWORD_OF_URL = Pattern.compile("(://[^\\s:/@]*):\\S*@");
-
-  private static final Pattern PASSWORD =
-      Pattern.compile(
-          "\\b(\\w*(?:password|passwd|pwd|secret|token))(['\"]?\\s*[=:]\\s*)('[^']*'|\"[^\"]*\"|[^\\s&;,)]+)",
-          Pattern.CASE_INSENSITIVE);
-
-  /** What a store threw, by the number that the library returns with the errors of the calls that fail for it. */
-  private record Thrown(long number, Throwable exception) {}
-
-  /** The latest of each store, kept because it answers on another thread, or later. */
-  private static final Set<StoreSink> SINKS =
-      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-
-  private static final AtomicLong NUMBERS = new AtomicLong();
-
   private volatile Store store;
-  private volatile Thrown latest;
-
-  /** The previous one: a call may still carry it while the next attempt fails. */
-  private volatile Thrown before;
 
   StoreSink(Store store) {
     this.store = store;
-    SINKS.add(this);
+  }
+
+  @Override
+  void giveTo(long config) {
+    IdgenJNI.configSetStore(config, this, store instanceof WorkerStore);
   }
 
   /** Called by the natives, on any thread. Null, and the first number in numbers[0]; or as {@link #failure}. */
@@ -57,7 +29,7 @@ final class StoreSink {
           above == 0
               ? current().segmentTake(Text.string(namespace), Text.string(tag), count)
               : current().segmentTakeAbove(Text.string(namespace), Text.string(tag), count, above);
-      latest = before = null;
+      forgetFailures();
       return null;
     } catch (Throwable e) {
       return failure(e, numbers);
@@ -72,10 +44,6 @@ final class StoreSink {
     } catch (Throwable e) {
       return failure(e, numbers);
     }
-  }
-
-  boolean hasWorkers() {
-    return store instanceof WorkerStore;
   }
 
   /** Called by the natives, on any thread. Null, and the format in out[0]; or as {@link #failure}. */
@@ -125,7 +93,7 @@ final class StoreSink {
               change[6],
               change[7]);
       numbers[0] = workers().workerReplace(Text.string(namespace), asked) ? 1 : 0;
-      latest = before = null;
+      forgetFailures();
       return null;
     } catch (Throwable e) {
       return failure(e, numbers);
@@ -153,57 +121,19 @@ final class StoreSink {
     return (WorkerStore) current();
   }
 
+  @Override
   void forget() {
     store = null;
-    latest = before = null;
-  }
-
-  /** What a store threw, by its number. Null if newer exceptions have come since. */
-  static Throwable causeOf(long number) {
-    synchronized (SINKS) {
-      for (StoreSink sink : SINKS) {
-        for (Thrown thrown : new Thrown[] {sink.latest, sink.before}) {
-          if (thrown != null && thrown.number == number) return thrown.exception;
-        }
-      }
-    }
-    return null;
+    forgetFailures();
   }
 
   private Store current() {
     var current = store;
-    if (current == null) throw Errors.of(Status.STORE_UNAVAILABLE, "the generator was closed, and its store let go");
+    if (current == null) throw wasLetGo();
     return current;
   }
 
-  /** The message; in numbers the status, the ns until a retry makes sense, the number of the cause. */
   private byte[] failure(Throwable e, long[] numbers) {
-    if (e instanceof InterruptedException) Thread.currentThread().interrupt();
-    numbers[0] = e instanceof IdgenException known ? known.status() : Status.HOST;
-    numbers[1] = e instanceof IdgenException known ? known.endsWaits() ? ENDS_WAITS : known.retryAfter().toNanos() : 0;
-    numbers[2] = NUMBERS.incrementAndGet();
-    before = latest;
-    // The call's exception repeats what an IdgenException of the store says, so only its cause is passed on.
-    latest = new Thrown(numbers[2], e instanceof IdgenException && e.getCause() != null ? e.getCause() : e);
-    String message =
-        e instanceof IdgenException ? String.valueOf(e.getMessage()) : "the program's own store: " + textOf(e);
-    return limited(message.replace('\0', ' '));
-  }
-
-  /** The exception in words, without what looks like a password. */
-  static String textOf(Throwable e) {
-    if (e.getMessage() == null) return e.getClass().getSimpleName();
-    String text = e.getMessage().strip().replaceAll("\\s+", " ");
-    text = PASSWORD_OF_URL.matcher(text).replaceAll("$1:***@");
-    return e.getClass().getSimpleName() + ": " + PASSWORD.matcher(text).replaceAll("$1$2***");
-  }
-
-  /** Cut at a character. */
-  private static byte[] limited(String text) {
-    byte[] bytes = text.getBytes(UTF_8);
-    if (bytes.length <= LONGEST) return bytes;
-    int end = LONGEST;
-    while ((bytes[end] & 0xC0) == 0x80) end--;
-    return java.util.Arrays.copyOf(bytes, end);
+    return failure(e, "the program's own store: " + textOf(e), numbers);
   }
 }

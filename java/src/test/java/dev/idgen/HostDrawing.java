@@ -16,7 +16,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -41,7 +40,7 @@ final class HostDrawing {
     String driver = properties.get("pool.driver");
     String wall = properties.get("pool.wall"); // Druid with this filter: its settings
     properties.keySet().removeIf(key -> key.startsWith("pool."));
-    var scenes = Set.of("tags", "draw", "inside", "emptied", "cause", "tables", "rows", "workers", "clock");
+    var scenes = Set.of("tags", "draw", "inside", "emptied", "cause", "tables", "workers");
     if (scenes.contains(arguments[1])) {
       var url = URI.create(arguments[0]);
       boolean commits = Boolean.parseBoolean(autocommit);
@@ -132,15 +131,12 @@ final class HostDrawing {
         attempt(() -> tablesMade(store));
         attempt(() -> tablesMade(store));
       }
-      case "clock" -> attempt(() -> "" + store.workerRead(properties.get("namespace"), 7).storeNowMs());
-      case "rows" -> rows(store, properties.get("namespace"));
-      case "workers" -> {
-        var rows = store.workerList(properties.get("namespace"));
-        write("" + rows.size());
-        for (var row : rows) {
-          write(row.worker() + " " + row.fence() + " " + row.hwMs() + " " + row.isLive() + " " + row.holder());
-        }
-      }
+      case "workers" ->
+          attempt(
+              () -> {
+                var rows = store.workerList(properties.get("namespace"));
+                return rows.size() + rows.stream().map(HostDrawing::line).collect(Collectors.joining());
+              });
       default -> {
         try {
           builder.build();
@@ -161,35 +157,8 @@ final class HostDrawing {
     return "None";
   }
 
-  private static void rows(SqlStore store, String namespace) {
-    String mine = "0123456789abcdef".repeat(2);
-    String theirs = "f".repeat(32);
-    long now = store.workerRead(namespace, 7).storeNowMs();
-    long ahead = now + 60_000;
-    String holder = "process 1 on a";
-    var renewal = new WorkerChange(7, 1, mine, now + 10, 1, mine, now + 20, holder, 15_000, now, 20_000);
-    var changes =
-        List.of(
-            new WorkerChange(7, 0, "", 0, 1, mine, now + 10, holder, 15_000, ahead, 20_000),
-            renewal, // of a row that is not there
-            new WorkerChange(7, 0, "", 0, 1, mine, now + 10, holder, 15_000, now, 20_000),
-            new WorkerChange(7, 0, "", 0, 1, theirs, now + 10, holder, 15_000, now, 20_000),
-            new WorkerChange(7, 2, mine, now + 10, 1, mine, now + 20, holder, 15_000, now, 20_000),
-            new WorkerChange(7, 1, theirs, now + 10, 1, mine, now + 20, holder, 15_000, now, 20_000),
-            new WorkerChange(7, 1, mine, now + 11, 1, mine, now + 20, holder, 15_000, now, 20_000),
-            new WorkerChange(7, 1, mine, now + 10, 1, mine, now + 20, holder, 15_000, ahead, 20_000),
-            renewal,
-            renewal, // once more
-            new WorkerChange(7, 1, theirs, now + 20, 1, "", now + 15, "", 0, 0, 0),
-            new WorkerChange(7, 1, mine, now + 20, 1, "", now + 15, "process 2 on b", 0, 0, 0));
-    for (var change : changes) attempt(() -> store.workerReplace(namespace, change) ? "1" : "0");
-    var row = store.workerRead(namespace, 7);
-    write(
-        (row.hwMs() - now) + " " + row.fence() + " '" + row.owner() + "' " + row.holder() + " "
-            + (row.leaseLeftMs() <= 0));
-    for (String format : List.of("", "time:41ms", "time:40ms")) {
-      attempt(() -> "'" + store.namespaceFormat(namespace, format) + "'");
-    }
+  private static String line(WorkerInfo row) {
+    return "\n" + row.worker() + " " + row.fence() + " " + row.hwMs() + " " + row.isLive() + " " + row.holder();
   }
 
   private static void attempt(Supplier<String> call) {

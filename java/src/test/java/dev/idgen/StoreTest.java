@@ -214,6 +214,11 @@ class StoreTest {
             (proxy, method, arguments) -> pool.call());
   }
 
+  /** The test is over in time only if the store's failure ends the wait. */
+  private static Generator.Builder patient(SqlStore store) {
+    return Generator.builder().kind("segment").tag("orders").store(store).waitMax(Duration.ofHours(1));
+  }
+
   @Test
   void aPoolThatLendsNothingIsWaitedForNoLongerThanTheBound() throws Exception {
     var asked = new AtomicInteger();
@@ -229,10 +234,9 @@ class StoreTest {
             });
     var store = new SqlStore(pool, Duration.ofMillis(100));
     for (int i = 0; i < 3; i++) {
-      var empty = assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+      var empty = assertThrows(StoreException.class, () -> patient(store).build());
       assertEquals(Status.STORE_UNAVAILABLE, empty.status());
       assertTrue(empty.getMessage().contains("within 100 ms (poolTimeout)"), empty::getMessage);
-      assertTrue(empty.endsWaits());
     }
     assertEquals(1, asked.get(), "one thread waits on, whoever gives up");
     assertTrue(borrower.get().isDaemon() && borrower.get() != Thread.currentThread());
@@ -241,6 +245,7 @@ class StoreTest {
     assertTrue(closed.getMessage().contains("closed"), closed::getMessage);
     assertInstanceOf(SQLException.class, closed.getCause());
     assertThrows(IllegalArgumentException.class, () -> new SqlStore(pool, Duration.ZERO));
+    assertThrows(NullPointerException.class, () -> new SqlStore(null));
   }
 
   @Test
@@ -257,7 +262,7 @@ class StoreTest {
               throw new SQLException("away then");
             });
     var store = new SqlStore(pool, Duration.ofMillis(100));
-    assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+    assertThrows(StoreException.class, () -> store.showSegment("default", "orders"));
     answers.countDown();
     // Ended, or offering its connection, which nobody has claimed.
     while (!List.of(Thread.State.TERMINATED, Thread.State.TIMED_WAITING).contains(seeker.get().getState())) {
@@ -270,7 +275,7 @@ class StoreTest {
   /** What the first call meets whose thread in the pool is back within the bound. */
   private static StoreException failedOutsideThePool(SqlStore store) {
     while (true) {
-      var failed = assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+      var failed = assertThrows(StoreException.class, () -> store.showSegment("default", "orders"));
       if (!failed.getMessage().contains("poolTimeout")) return failed;
     }
   }
@@ -295,18 +300,26 @@ class StoreTest {
               return connection;
             });
     var store = new SqlStore(pool, Duration.ofMillis(50));
-    assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+    assertThrows(StoreException.class, () -> store.showSegment("default", "orders"));
     lent.countDown();
     closed.await();
   }
 
   @Test
   void aPoolThatSaysItIsEmptyEndsTheWaitOfItsCallers() {
-    var lent = new SQLTransientConnectionException("request timed out (total=4, active=4, idle=0, waiting=5)");
-    assertTrue(refused(lent).endsWaits());
-    assertTrue(refused(lent).getMessage().contains("pool of its own"));
+    // The server is away at first, which can pass while a call waits.
     var away = new SQLTransientConnectionException("request timed out (total=0, active=0, idle=0, waiting=5)");
-    assertFalse(refused(away).endsWaits(), "the server is away, which can pass while a call waits");
+    var lent = new SQLTransientConnectionException("request timed out (total=4, active=4, idle=0, waiting=5)");
+    var asked = new AtomicInteger();
+    var pool =
+        asking(
+            () -> {
+              throw asked.incrementAndGet() < 3 ? away : lent;
+            });
+    var ended = assertThrows(StoreException.class, () -> patient(new SqlStore(pool)).build());
+    assertEquals(3, asked.get());
+    assertTrue(ended.getMessage().contains("pool of its own"), ended::getMessage);
+    assertSame(lent, ended.getCause());
   }
 
   private static final class Service extends Counter {
@@ -338,7 +351,7 @@ class StoreTest {
 
   private static IdgenException refused(Throwable thrown) {
     return assertThrows(
-        IdgenException.class, () -> new SqlStore(failing(thrown)).segmentTake("default", "orders", 10));
+        IdgenException.class, () -> new SqlStore(failing(thrown)).showSegment("default", "orders"));
   }
 
   @Test
@@ -357,15 +370,5 @@ class StoreTest {
     var missing = refused(new SQLException("no table", "42S02", 1146));
     assertEquals(Status.STORE_MISSING, missing.status());
     assertTrue(missing.getMessage().contains("idgen segment create"), missing::getMessage);
-  }
-
-  @Test
-  void numbersThatCannotBeMeantAreRefusedBeforeAConnectionIsAskedFor() {
-    var store = new SqlStore(failing(new AssertionError("asked")));
-    assertEquals(
-        Status.ARGUMENT, assertThrows(ConfigException.class, () -> store.segmentTake("d", "t", 0)).status());
-    assertThrows(ConfigException.class, () -> store.segmentReturn("d", "t", 1, 2));
-    store.segmentReturn("d", "t", 1, 0);
-    assertThrows(NullPointerException.class, () -> new SqlStore(null));
   }
 }
