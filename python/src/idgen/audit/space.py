@@ -108,9 +108,6 @@ class Space:
         ticks: Array = self.places_of(keys) >> U(self.tick_shift)
         return ticks
 
-    def node_of(self, key: int) -> int:
-        return key >> self.node_shift if self.has_nodes else 0
-
     def place_of(self, key: int) -> int:
         return key & (1 << self.node_shift) - 1 if self.has_nodes else key
 
