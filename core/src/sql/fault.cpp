@@ -68,15 +68,19 @@ void throw_fault(Fault fault, const std::string& why, About about, const Wording
   switch (fault) {
     case Fault::no_table:
       status = is_users ? Status::value : Status::store_missing;
-      if (about == About::segments) {
-        message = concat({wording.shown, ": the table ", wording.table, " is not there. ", wording.how_to_create});
+      if (about == About::segments || about == About::workers) {
+        const bool is_segments = about == About::segments;
+        const std::string_view table = is_segments                               ? wording.table
+                                       : why.find("idgen_namespace") != why.npos ? "idgen_namespace"
+                                                                                 : "idgen_worker";
+        message = concat({wording.shown, ": the table ", table, " is not there. ",
+                          is_segments ? wording.how_to_create : wording.how_to_create_workers});
       } else if (!is_users) {
         const bool is_log = why.find("idgen_grant") != why.npos;  // its statement has both tables
         const std::string_view how = about == About::numbers
                                          ? "Make it as its generator's own script does, or set store_create = true"
-                                     : about == About::workers ? std::string_view(wording.how_to_create_workers)
-                                     : is_log                  ? std::string_view(wording.how_to_create_grants)
-                                                               : std::string_view(wording.how_to_create);
+                                     : is_log ? std::string_view(wording.how_to_create_grants)
+                                              : std::string_view(wording.how_to_create);
         message = concat({why, ". ", how});
       }
       break;
