@@ -13,6 +13,7 @@ import (
 	_ "github.com/idgen/idgen/core/src/calendar"
 	_ "github.com/idgen/idgen/core/src/cipher"
 	_ "github.com/idgen/idgen/core/src/config"
+	_ "github.com/idgen/idgen/core/src/foreign"
 	_ "github.com/idgen/idgen/core/src/generator"
 	_ "github.com/idgen/idgen/core/src/layout"
 	_ "github.com/idgen/idgen/core/src/module"
@@ -23,4 +24,5 @@ import (
 	_ "github.com/idgen/idgen/core/src/standard_ids"
 	_ "github.com/idgen/idgen/core/src/store"
 	_ "github.com/idgen/idgen/core/src/text"
+	_ "github.com/idgen/idgen/core/src/worker"
 )

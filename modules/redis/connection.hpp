@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "foreign_machines.hpp"
 #include "idgen/time_units.hpp"
-#include "machine_scripts.hpp"
 #include "module.hpp"
 #include "number_request.hpp"
 #include "script_error.hpp"

@@ -1,11 +1,11 @@
 // Segments in Redis: one Lua script per grant, on one hash per tag; with segment.schema = cosid on the string that
 // CosId counts in, and a label beside it. What Redis may forget: tag_life.hpp. Windows of workers: worker_scripts.hpp.
-// Serials from one key a day: period_keys.hpp.
+// Serials from one key a day: foreign_period_keys.hpp.
 #include <map>
 #include <optional>
 
 #include "connection.hpp"
-#include "period_keys.hpp"
+#include "foreign_period_keys.hpp"
 #include "queue_scripts.hpp"
 #include "segment_scripts.hpp"
 #include "tag_life.hpp"

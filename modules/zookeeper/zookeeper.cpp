@@ -1,6 +1,6 @@
 // Segments in ZooKeeper: one persistent node per tag, set if its version is still the one that was read. Not a
 // sequential node: its counter has 31 bits, and a lost answer leaves a node behind. A worker is such a node too,
-// with an ephemeral node below it while its owner's session is alive. Numbers of Leaf's: leaf_nodes.hpp.
+// with an ephemeral node below it while its owner's session is alive. Numbers of Leaf's: foreign_leaf_nodes.hpp.
 #include <dirent.h>
 #include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
@@ -17,9 +17,9 @@
 #include <memory>
 #include <system_error>
 
+#include "foreign_leaf_nodes.hpp"
 #include "idgen/mutex.hpp"
 #include "json_worker.hpp"
-#include "leaf_nodes.hpp"
 #include "record.hpp"
 #include "socket.hpp"
 

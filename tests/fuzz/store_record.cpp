@@ -1,7 +1,7 @@
 // What stores with one value for each key hold: segments, workers, Leaf's nodes.
+#include "foreign_leaf_nodes.hpp"
 #include "fuzz.hpp"
 #include "json_worker.hpp"
-#include "leaf_nodes.hpp"
 #include "record.hpp"
 
 void idgen::fuzz::read(std::string_view input) {

@@ -1,4 +1,4 @@
-#include "generator/worker_choice.hpp"
+#include "worker/worker_choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,8 +11,6 @@
 
 namespace idgen {
 
-inline std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0); }
-
 inline std::int64_t wall_ms(const Shape& shape) noexcept IDGEN_RUNS_HOST_CODE {
   if (shape.host_clock) [[unlikely]]
     return floor_div(shape.host_clock->wall_ns(), kNsPerMs);

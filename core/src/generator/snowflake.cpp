@@ -16,10 +16,11 @@
 #include "generator/fast_path.hpp"
 #include "generator/generator.hpp"
 #include "generator/missed_ticks.hpp"
-#include "generator/node.hpp"
 #include "generator/window_source.hpp"
+#include "generator/worker_sources.hpp"
 #include "idgen/text.hpp"
 #include "idgen/time_units.hpp"
+#include "worker/node.hpp"
 
 namespace idgen {
 

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "generator/clock_witness.hpp"
-#include "generator/worker_source.hpp"
 #include "idgen/layout.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/store.hpp"
 #include "reserve/supply.hpp"
+#include "worker/worker_source.hpp"
 
 namespace idgen {
 

@@ -1,4 +1,4 @@
-#include "generator/node.hpp"
+#include "worker/node.hpp"
 
 #include <algorithm>
 #include <charconv>

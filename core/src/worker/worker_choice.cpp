@@ -1,4 +1,4 @@
-#include "generator/worker_choice.hpp"
+#include "worker/worker_choice.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,9 +1,8 @@
-#include "generator/kept_number.hpp"
+#include "foreign/claim_heartbeat.hpp"
 
 #include <exception>
 #include <utility>
 
-#include "generator/fast_path.hpp"
 #include "idgen/text.hpp"
 #include "idgen/time_units.hpp"
 #include "runtime/waiting.hpp"
@@ -31,29 +30,29 @@ std::shared_ptr<Store> NumberRows::store() {
   return store_;
 }
 
-KeptNumber::KeptNumber(Options options, ClaimedNumber held)
+ClaimHeartbeat::ClaimHeartbeat(Options options, ClaimedNumber held)
     : options_(std::move(options)), held_(std::move(held)), reported_at_ns_(options_.runtime->mono_ns()) {}
 
-std::string KeptNumber::name() const { return "worker_source = " + options_.request.kind; }
+std::string ClaimHeartbeat::name() const { return "worker_source = " + options_.request.kind; }
 
-void KeptNumber::start() {
+void ClaimHeartbeat::start() {
   if (!post(0)) report();
 }
 
-bool KeptNumber::is_known_until(std::int64_t until_ms) const {
+bool ClaimHeartbeat::is_known_until(std::int64_t until_ms) const {
   if (ahead_) return until_ms <= held_.reported_ms + options_.request.clock_limit_ms;
   const std::int64_t guard_ms = options_.request.guard_ms;
   return guard_ms == 0 || until_ms <= held_.reported_ms + guard_ms;
 }
 
 // What is reserved then must be reported first: the number's next owner may have the right time.
-bool KeptNumber::has_leapt_since_report(std::int64_t now_ms) const {
+bool ClaimHeartbeat::has_leapt_since_report(std::int64_t now_ms) const {
   if (held_.reported_ms == 0) return false;  // there was none yet: a number from worker_cache
   const std::int64_t passed_ms = floor_div(options_.runtime->mono_ns() - reported_at_ns_, kNsPerMs);
   return now_ms > held_.reported_ms + passed_ms + options_.request.clock_limit_ms;
 }
 
-void KeptNumber::confirm(std::int64_t until_ms) {
+void ClaimHeartbeat::confirm(std::int64_t until_ms) {
   const auto is_ours = [&] {
     const std::int64_t now_ms = floor_div(options_.runtime->wall_ns(), kNsPerMs);  // the clock may be the host's
     const MutexLock lock(mutex_);
@@ -72,10 +71,10 @@ void KeptNumber::confirm(std::int64_t until_ms) {
                   "once a report has succeeded");
 }
 
-bool KeptNumber::post(std::int64_t delay_ns) noexcept {
+bool ClaimHeartbeat::post(std::int64_t delay_ns) noexcept {
   try {
     const auto task = [weak = weak_from_this()] {
-      if (const std::shared_ptr<KeptNumber> self = weak.lock()) self->report();
+      if (const std::shared_ptr<ClaimHeartbeat> self = weak.lock()) self->report();
     };
     if (delay_ns == 0) {
       options_.lane->post(task);
@@ -88,7 +87,7 @@ bool KeptNumber::post(std::int64_t delay_ns) noexcept {
   }
 }
 
-KeptNumber::Report KeptNumber::report() {
+ClaimHeartbeat::Report ClaimHeartbeat::report() {
   ClaimedNumber held;
   {
     const MutexLock lock(mutex_);
@@ -134,7 +133,7 @@ KeptNumber::Report KeptNumber::report() {
   return Report::made;
 }
 
-void KeptNumber::settle(std::optional<ClaimedNumber> kept, const std::optional<Error>& failure) {
+void ClaimHeartbeat::settle(std::optional<ClaimedNumber> kept, const std::optional<Error>& failure) {
   is_failing_ = failure.has_value();
   if (kept) {
     ahead_.reset();
@@ -153,7 +152,7 @@ void KeptNumber::settle(std::optional<ClaimedNumber> kept, const std::optional<E
   }
 }
 
-std::optional<ClaimedNumber> KeptNumber::stop(std::int64_t wait_ns) {
+std::optional<ClaimedNumber> ClaimHeartbeat::stop(std::int64_t wait_ns) {
   MutexLock lock(mutex_);
   is_stopped_ = true;
   Deadline deadline(*options_.runtime, wait_ns);

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "idgen/foreign.hpp"
 #include "idgen/status.hpp"
-#include "idgen/store.hpp"
 #include "idgen/text.hpp"
 #include "idgen/time_units.hpp"
 

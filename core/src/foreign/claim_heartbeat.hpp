@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "idgen/foreign.hpp"
 #include "idgen/log.hpp"
 #include "idgen/mutex.hpp"
 #include "idgen/runtime.hpp"
@@ -38,7 +39,7 @@ class NumberRows {
 };
 
 // Threads: any. No lock is held while the clock, the store or the log is called.
-class KeptNumber final : public std::enable_shared_from_this<KeptNumber> {
+class ClaimHeartbeat final : public std::enable_shared_from_this<ClaimHeartbeat> {
  public:
   struct Options {
     NumberRequest request;
@@ -49,9 +50,9 @@ class KeptNumber final : public std::enable_shared_from_this<KeptNumber> {
     std::int64_t after_failure_ns = 0;  // the next report
     Log log;
   };
-  KeptNumber(Options options, ClaimedNumber held);
-  KeptNumber(const KeptNumber&) = delete;
-  KeptNumber& operator=(const KeptNumber&) = delete;
+  ClaimHeartbeat(Options options, ClaimedNumber held);
+  ClaimHeartbeat(const ClaimHeartbeat&) = delete;
+  ClaimHeartbeat& operator=(const ClaimHeartbeat&) = delete;
 
   // Begins to report, at once.
   void start() IDGEN_RUNS_HOST_CODE;

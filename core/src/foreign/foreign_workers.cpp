@@ -1,4 +1,4 @@
-#include "generator/other_numbers.hpp"
+#include "foreign/foreign_workers.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,13 +12,12 @@
 #include <utility>
 
 #include "config/paths.hpp"
-#include "generator/fast_path.hpp"
-#include "generator/kept_number.hpp"
+#include "foreign/claim_heartbeat.hpp"
+#include "foreign/number_rules.hpp"
 #include "idgen/text.hpp"
 #include "idgen/time_units.hpp"
 #include "store/grant_rules.hpp"
 #include "store/new_file.hpp"
-#include "store/number_rules.hpp"
 
 namespace idgen {
 namespace {
@@ -145,9 +144,9 @@ std::shared_ptr<NumberRows> rows_of(const WorkerSourceContext& context) {
 }
 
 // What the three have in common: a number is claimed, reported while it is in use, and released.
-class OtherNumbers : public WorkerSource {
+class ForeignWorkers : public WorkerSource {
  public:
-  explicit OtherNumbers(const WorkerSourceContext& context)
+  explicit ForeignWorkers(const WorkerSourceContext& context)
       : field_(*context.node.leased),
         store_(context.store),
         runtime_(context.runtime),
@@ -170,19 +169,19 @@ class OtherNumbers : public WorkerSource {
     return numbers_of(*rows_->store(), request.kind).number_claim(request);
   }
   void keep(const ClaimedNumber& claimed, std::int64_t every_ms, std::int64_t after_failure_ms) IDGEN_RUNS_HOST_CODE {
-    kept_ = std::make_shared<KeptNumber>(KeptNumber::Options{.request = request_,
-                                                             .rows = rows_,
-                                                             .runtime = runtime_,
-                                                             .lane = lane_,
-                                                             .every_ns = every_ms * kNsPerMs,
-                                                             .after_failure_ns = after_failure_ms * kNsPerMs,
-                                                             .log = log_},
-                                         claimed);
+    kept_ = std::make_shared<ClaimHeartbeat>(ClaimHeartbeat::Options{.request = request_,
+                                                                     .rows = rows_,
+                                                                     .runtime = runtime_,
+                                                                     .lane = lane_,
+                                                                     .every_ns = every_ms * kNsPerMs,
+                                                                     .after_failure_ns = after_failure_ms * kNsPerMs,
+                                                                     .log = log_},
+                                             claimed);
     kept_->start();
   }
   // What is held; empty if nothing is.
   std::optional<ClaimedNumber> no_longer_keep() {
-    const std::shared_ptr<KeptNumber> kept = std::exchange(kept_, nullptr);
+    const std::shared_ptr<ClaimHeartbeat> kept = std::exchange(kept_, nullptr);
     return kept ? kept->stop(wait_max_ns_) : std::nullopt;
   }
   void say(LogLevel level, const std::string& line) const IDGEN_RUNS_HOST_CODE {
@@ -200,14 +199,14 @@ class OtherNumbers : public WorkerSource {
  private:
   const std::shared_ptr<Lane> lane_;
   const std::int64_t wait_max_ns_;
-  std::shared_ptr<KeptNumber> kept_;
+  std::shared_ptr<ClaimHeartbeat> kept_;
 };
 
 // A row for each start, never used again. Its ids outgrow the field in the end, sooner where they jump (TiDB): then a
 // number is what is left of its id, and is used if nobody can have it who has no window.
-class UidGeneratorNumbers final : public OtherNumbers {
+class UidGeneratorNumbers final : public ForeignWorkers {
  public:
-  using OtherNumbers::OtherNumbers;
+  using ForeignWorkers::ForeignWorkers;
 
   std::uint64_t propose(const WindowRequest&, int) override {
     for (int attempt = 0; attempt < kMostWrapped; ++attempt) {
@@ -234,9 +233,9 @@ class UidGeneratorNumbers final : public OtherNumbers {
   }
 };
 
-class CosidNumbers final : public OtherNumbers {
+class CosidNumbers final : public ForeignWorkers {
  public:
-  using OtherNumbers::OtherNumbers;
+  using ForeignWorkers::ForeignWorkers;
 
   std::uint64_t propose(const WindowRequest&, int) override {
     claimed_ = claim();
@@ -261,7 +260,7 @@ class CosidNumbers final : public OtherNumbers {
   void leave() noexcept override { give(std::nullopt); }
   void release(std::int64_t used_ms) noexcept override { give(used_ms); }
   void abandon() noexcept override {
-    OtherNumbers::abandon();
+    ForeignWorkers::abandon();
     claimed_.reset();
     is_kept_ = false;
   }
@@ -289,10 +288,10 @@ class CosidNumbers final : public OtherNumbers {
 };
 
 // The number of an address, for good.
-class LeafNumbers final : public OtherNumbers {
+class LeafNumbers final : public ForeignWorkers {
  public:
   explicit LeafNumbers(const WorkerSourceContext& context)
-      : OtherNumbers(context), cache_(cache_path(context.config), request_.name_space, request_.address) {}
+      : ForeignWorkers(context), cache_(cache_path(context.config), request_.name_space, request_.address) {}
 
   std::uint64_t propose(const WindowRequest&, int) override {
     claimed_ = find();
@@ -335,7 +334,7 @@ bool has_control(const std::string& text) { return std::any_of(text.begin(), tex
 
 }  // namespace
 
-void check_other_numbers(const Config& config) {
+void check_foreign_workers(const Config& config) {
   const std::string& kind = config.get("worker_source");
   const std::string& address = config.get("worker_address");
   const std::string& url = config.get("worker_url");
@@ -382,7 +381,7 @@ void check_other_numbers(const Config& config) {
   }
 }
 
-std::unique_ptr<WorkerSource> make_other_numbers(const WorkerSourceContext& context) {
+std::unique_ptr<WorkerSource> make_foreign_workers(const WorkerSourceContext& context) {
   switch (context.node.source) {
     case NumberSource::uid_generator:
       return std::make_unique<UidGeneratorNumbers>(context);
@@ -393,7 +392,7 @@ std::unique_ptr<WorkerSource> make_other_numbers(const WorkerSourceContext& cont
   }
 }
 
-std::string describe_other_numbers(const Config& config, const Node& node) {
+std::string describe_foreign_workers(const Config& config, const Node& node) {
   const std::string guarded = "; its window in the store guards it among processes of idgen";
   switch (node.source) {
     case NumberSource::uid_generator:

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "foreign/number_rules.hpp"
 #include "generator/world.hpp"
 #include "idgen/checkpoint.hpp"
-#include "store/number_rules.hpp"
 #include "temp_folder.hpp"
 
 namespace idgen::sim {
@@ -125,9 +125,9 @@ class RowsStore final : public SimStore, public NumberStore {
   SimRows& rows_;
 };
 
-class OtherNumbers : public World {
+class ForeignWorkers : public World {
  protected:
-  OtherNumbers() { renew(); }
+  ForeignWorkers() { renew(); }
   // Another process's connection.
   void renew() {
     const bool is_shared = !other || other->is_shared;
@@ -157,9 +157,9 @@ class OtherNumbers : public World {
   std::shared_ptr<RowsStore> other;
 };
 
-class UidGenerator : public OtherNumbers {};
-class Cosid : public OtherNumbers {};
-class Leaf : public OtherNumbers {
+class UidGenerator : public ForeignWorkers {};
+class Cosid : public ForeignWorkers {};
+class Leaf : public ForeignWorkers {
  protected:
   static constexpr const char* kAddress = "10.0.0.1:8080";
   Settings here(const Settings& more = {}) {
@@ -626,7 +626,7 @@ class RowsForThreads final : public SimStore, public NumberStore {
   RowsStore rows_;
 };
 
-TEST_F(OtherNumbers, AreReportedAndGivenBackWhileThreadsDrawAndClose) {
+TEST_F(ForeignWorkers, AreReportedAndGivenBackWhileThreadsDrawAndClose) {
   auto threads_store = std::make_shared<RowsForThreads>(disk, rows);
   store = threads_store;
   Config config = settled("cosid", {{"window", "100ms"}, {"max_ahead", "100ms"}, {"worker_guard", "400ms"}});
@@ -652,7 +652,7 @@ TEST_F(OtherNumbers, AreReportedAndGivenBackWhileThreadsDrawAndClose) {
   for (const auto& [number, row] : rows.rows) EXPECT_EQ(row.instance, "") << number;
 }
 
-TEST_F(OtherNumbers, AreRefusedWhereTheStoreHasNoSuchRows) {
+TEST_F(ForeignWorkers, AreRefusedWhereTheStoreHasNoSuchRows) {
   Config config = settled("cosid", {});
   config.set("store", "sqlite:ids.db");
   const Error error = error_of([&] { Handle handle(config); });
@@ -663,7 +663,7 @@ TEST_F(OtherNumbers, AreRefusedWhereTheStoreHasNoSuchRows) {
   EXPECT_EQ(error_of([&] { Handle handle(config); }).status(), Status::unsupported);
 }
 
-TEST_F(OtherNumbers, AreSaidInTheDescription) {
+TEST_F(ForeignWorkers, AreSaidInTheDescription) {
   EXPECT_THAT(opened("cosid")->describe(), HasSubstr("a machine id of CosId's, one of 16"));
   renew();
   EXPECT_THAT(opened("uid_generator", {{"namespace", "b"}})->describe(), HasSubstr("WORKER_NODE at each start"));

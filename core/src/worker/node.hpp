@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "generator/worker_choice.hpp"
 #include "idgen/config.hpp"
 #include "idgen/layout.hpp"
+#include "worker/worker_choice.hpp"
 
 namespace idgen {
 

@@ -1,4 +1,4 @@
-#include "generator/worker_source.hpp"
+#include "generator/worker_sources.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/paths.hpp"
-#include "generator/other_numbers.hpp"
+#include "foreign/foreign_workers.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/text.hpp"
 #include "store/file_system.hpp"
@@ -151,18 +151,18 @@ std::string slots_path(const Config& config) {
 std::unique_ptr<WorkerSource> make_worker_source(const WorkerSourceContext& context) {
   const Config& config = context.config;
   const Node& node = context.node;
-  if (is_of_another_generator(node.source)) return make_other_numbers(context);
+  if (is_of_another_generator(node.source)) return make_foreign_workers(context);
   if (node.source == NumberSource::slot)
     return std::make_unique<LockedSlots>(*node.leased, config.get("namespace"), slots_path(config));
   return std::make_unique<RowsOfStore>(*node.leased, context.store, context.runtime, config.boolean("worker_recycle"));
 }
 
 void check_worker_source(const Config& config, const Node& node) {
-  if (node.leased && is_of_another_generator(node.source)) check_other_numbers(config);
+  if (node.leased && is_of_another_generator(node.source)) check_foreign_workers(config);
 }
 
 std::string describe_worker_source(const Config& config, const Node& node) {
-  if (is_of_another_generator(node.source)) return describe_other_numbers(config, node);
+  if (is_of_another_generator(node.source)) return describe_foreign_workers(config, node);
   const std::string many = std::to_string(node.leased->size());
   if (node.source == NumberSource::slot)
     return "the lowest of " + many + " slots in " + in_quotes(config.get("worker_slots")) +

@@ -1,11 +1,11 @@
-// What stores with rows of another generator's workers share; the rules are in store/number_rules.hpp.
+// What stores with rows of another generator's workers share; the rules are in foreign/number_rules.hpp.
 #pragma once
 
 #include <chrono>
 #include <string>
 
+#include "foreign/number_rules.hpp"
 #include "module.hpp"
-#include "store/number_rules.hpp"
 
 namespace idgen::module {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "generator/node.hpp"
 #include "idgen/log.hpp"
 #include "idgen/store.hpp"
+#include "worker/node.hpp"
 
 namespace idgen {
 
@@ -41,14 +41,5 @@ struct WorkerSourceContext {
   Log log{};
   bool is_copy = false;  // of a process that may have a number under the same address
 };
-
-// For a node whose number is leased. Throws Error{value, store_unsafe, store_missing, store_permission}.
-std::unique_ptr<WorkerSource> make_worker_source(const WorkerSourceContext& context);
-
-// Throws Error{value, unsupported} for settings of worker_source that cannot be right. Nothing is opened.
-void check_worker_source(const Config& config, const Node& node);
-
-// What describe() says of it: the end of a sentence.
-std::string describe_worker_source(const Config& config, const Node& node);
 
 }  // namespace idgen

@@ -5,16 +5,16 @@
 #include <memory>
 #include <string>
 
-#include "generator/worker_source.hpp"
+#include "worker/worker_source.hpp"
 
 namespace idgen {
 
 inline bool is_of_another_generator(NumberSource source) { return source >= NumberSource::uid_generator; }
 
 // Throws Error{value, unsupported}.
-void check_other_numbers(const Config& config);
-std::unique_ptr<WorkerSource> make_other_numbers(const WorkerSourceContext& context);
+void check_foreign_workers(const Config& config);
+std::unique_ptr<WorkerSource> make_foreign_workers(const WorkerSourceContext& context);
 // The end of a sentence.
-std::string describe_other_numbers(const Config& config, const Node& node);
+std::string describe_foreign_workers(const Config& config, const Node& node);
 
 }  // namespace idgen

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "number_request.hpp"
+#include "store/grant_rules.hpp"
 
 namespace idgen::module {
 
