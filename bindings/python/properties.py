@@ -21,6 +21,7 @@ from datetime import datetime, timedelta
 from typing import Literal, SupportsIndex, TypedDict
 
 from ._store import Store, WorkerStore
+from .sql import SqlStore
 
 
 class Properties(TypedDict, total=False):
@@ -61,7 +62,7 @@ def annotation(row: dict[str, str]) -> str:
     if row["range"] == "a folder":
         return "str | os.PathLike[str]"
     if row["name"] == "store":
-        return "str | Store | WorkerStore"
+        return "str | Store | WorkerStore | SqlStore"
     return TYPES[row["type"]]
 
 

@@ -11,7 +11,8 @@ import pytest
 from conftest import run_python
 
 LAZY = {"Block", "Field", "LayoutInfo", "LazyGenerator", "Parts", "Properties", "Property", "SegmentInfo", "SegmentRow"}
-LAZY |= {"AboveStore", "Stats", "Status", "Store", "WorkerChange", "WorkerRow", "WorkerStore", "lazy", "sql"}
+LAZY |= {"AboveStore", "Stats", "Status", "Store", "WorkerStore", "lazy", "sql"}
+LAZY |= {"WorkerChange", "WorkerInfo", "WorkerRow"}
 LAZY |= {"IdSource", "testing"}
 # Each of these costs as much as all that an import of idgen loads, or more.
 HEAVY = {"asyncio", "concurrent.futures", "contextlib", "dataclasses", "enum", "inspect", "logging", "numpy", "re"}

@@ -141,48 +141,14 @@ def tables(store, pool, tag, properties):
     attempt(store.create_tables)  # they are there already
 
 
-def rows(store, pool, tag, properties):
-    """A row is replaced only if it is as it was seen: who asks for what in turn, and whether it was done."""
-    namespace, mine, theirs = properties["namespace"], "0123456789abcdef" * 2, "f" * 32
-    now = store.worker_read(namespace, 7).store_now_ms
-    first = idgen.WorkerChange(7, 0, "", 0, 1, mine, now + 10, "process 1 on a", 15_000, now, 20_000)
-    renewal = first._replace(seen_fence=1, seen_owner=mine, seen_hw_ms=now + 10, hw_ms=now + 20)
-    for change in (
-        first._replace(now_ms=now + 60_000),  # a clock that is ahead
-        renewal,  # of a row that is not there
-        first,
-        first._replace(owner=theirs),
-        renewal._replace(seen_fence=2),
-        renewal._replace(seen_owner=theirs),
-        renewal._replace(seen_hw_ms=now + 11),
-        renewal._replace(now_ms=now + 60_000),
-        renewal,
-        renewal,  # once more
-        idgen.WorkerChange(7, 1, theirs, now + 20, 1, "", now + 15, "", 0, 0, 0),
-        idgen.WorkerChange(7, 1, mine, now + 20, 1, "", now + 15, "process 2 on b", 0, 0, 0),
-    ):
-        attempt(lambda change=change: int(store.worker_replace(namespace, change)))
-    row = store.worker_read(namespace, 7)
-    write([str(row.hw_ms - now), str(row.fence), f"'{row.owner}'", row.holder, str(row.lease_left_ms <= 0).lower()])
-    attempt(lambda: store.namespace_format(namespace, ""), repr)
-    attempt(lambda: store.namespace_format(namespace, "time:41ms"), repr)
-    attempt(lambda: store.namespace_format(namespace, "time:40ms"), repr)
-
-
 def workers(store, pool, tag, properties):
     """The rows of the namespace."""
     attempt(lambda: len(store.worker_list(properties["namespace"])))
     for row in store.worker_list(properties["namespace"]):
-        live = row.owner != "" and row.lease_left_ms > 0
-        write([str(row.worker), str(row.fence), str(row.hw_ms), str(live).lower(), row.holder])
+        write([str(row.worker), str(row.fence), str(row.hw_ms), str(row.is_live).lower(), row.holder])
 
 
-def clock(store, pool, tag, properties):
-    """The database's."""
-    attempt(lambda: store.worker_read(properties["namespace"], 7).store_now_ms)
-
-
-SCENES = (tags, inside, emptied, cause, tables, rows, workers, clock)
+SCENES = (tags, inside, emptied, cause, tables, workers)
 
 
 def main(url, batch, *pairs):

@@ -14,6 +14,7 @@
 
 #include "config.hpp"
 #include "gil.hpp"
+#include "idgen/sql.h"
 #include "self.hpp"
 
 namespace idgen_python {
@@ -80,11 +81,13 @@ void copy_text(const std::string& text, char* out, std::size_t size) {
   out[length] = '\0';
 }
 
-void say(idgen_error_t* error, const std::string& message) {
+template <typename Error>
+void say(Error* error, const std::string& message) {
   copy_text(message, error->message, sizeof error->message);
 }
 
-idgen_status_t nobody_to_ask(idgen_error_t* error) {
+template <typename Error>
+idgen_status_t nobody_to_ask(Error* error) {
   say(error, "the store is written in Python, which is ending; nothing was asked of it");
   return IDGEN_E_STORE_UNAVAILABLE;
 }
@@ -106,9 +109,28 @@ idgen_status_t failure_of(const py::object& sink, py::error_already_set& raised,
   }
 }
 
+// The same of what a driver or a pool has raised: the core knows what its number or its SQLSTATE means.
+idgen_status_t failure_of(const py::object& sink, py::error_already_set& raised, idgen_sql_error_t* error) {
+  if (raised.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+  try {
+    const auto [status, code, sqlstate, message, retry_after_ns, cause] =
+        py::cast<std::tuple<std::int32_t, std::uint32_t, std::string, std::string, std::uint64_t, std::uint64_t>>(
+            sink.attr("sql_failure")(raised.value()));
+    say(error, message);
+    copy_text(sqlstate, error->sqlstate, sizeof error->sqlstate);
+    error->code = code;
+    error->retry_after_ns = retry_after_ns;
+    error->cause = cause;
+    return status;
+  } catch (const std::exception&) {
+    say(error, "the driver raised an exception that has no text");
+    return IDGEN_E_HOST;
+  }
+}
+
 // Runs use(store), and turns what it raises into a status.
-template <typename Use>
-idgen_status_t ask_store(void* context, idgen_error_t* error, Use&& use) {
+template <typename Error, typename Use>
+idgen_status_t ask_store(void* context, Error* error, Use&& use) {
   const WithGil python;
   if (!python) return nobody_to_ask(error);
   const py::object sink = (*static_cast<std::shared_ptr<Callable>*>(context))->get();
@@ -192,6 +214,83 @@ idgen_status_t worker_replace(void* context, const idgen_worker_change_t* change
         change->seen_hw_ms, change->fence, text_object(change->owner), change->hw_ms, text_object(change->holder),
         change->lease_ms, change->now_ms, change->max_lead_ms));
   });
+}
+
+idgen_status_t with_connection(void* context, idgen_sql_work_fn function, void* work, idgen_sql_error_t* error) {
+  return ask_store(context, error, [&](const py::object& store) {
+    store.attr("with_connection")(py::cpp_function([=](const py::object& connection, std::int32_t dialect) {
+      const WithoutGil may_wait_for_the_database;
+      return function(work, connection.ptr(), dialect);
+    }));
+  });
+}
+
+// Of the connection that was passed to `function` above, whose caller keeps it.
+py::object connection_of(void* connection) {
+  return py::reinterpret_borrow<py::object>(static_cast<PyObject*>(connection));
+}
+
+idgen_status_t sql_inside(void* context, void* connection, std::int32_t* inside, idgen_sql_error_t* error) {
+  return ask_store(context, error, [&](const py::object&) {
+    *inside = py::cast<std::int32_t>(connection_of(connection).attr("inside")());
+  });
+}
+
+py::object sql_value(const idgen_sql_value_t& value) {
+  const auto size = static_cast<Py_ssize_t>(value.size);
+  if (value.kind == IDGEN_SQL_INTEGER) return py::int_(value.number);
+  if (value.kind == IDGEN_SQL_BYTES) return py::bytes(value.text, static_cast<std::size_t>(size));
+  return text_object(std::string(value.text, value.size));
+}
+
+// None, an int that fits, or bytes: as _drivers.cell() gives it.
+void add_sql_row(const idgen_sql_statement_t* statement, const py::handle& cells) {
+  std::vector<idgen_sql_value_t> values;
+  for (const py::handle cell : cells) {
+    idgen_sql_value_t& value = values.emplace_back();
+    if (PyLong_Check(cell.ptr()) != 0) {
+      value.kind = IDGEN_SQL_INTEGER;
+      value.number = py::cast<std::int64_t>(cell);
+    } else if (!cell.is_none()) {
+      char* text = nullptr;
+      Py_ssize_t size = 0;
+      if (PyBytes_AsStringAndSize(cell.ptr(), &text, &size) != 0) throw py::error_already_set();
+      value.kind = IDGEN_SQL_TEXT;
+      value.text = text;
+      value.size = static_cast<std::size_t>(size);
+    }
+  }
+  statement->each(statement->rows, values.data(), values.size());
+}
+
+idgen_status_t sql_execute(void* context, void* connection, const idgen_sql_statement_t* statement,
+                           idgen_sql_outcome_t* outcome, idgen_sql_error_t* error) {
+  return ask_store(context, error, [&](const py::object&) {
+    py::list values;
+    for (std::size_t i = 0; i < statement->count; ++i) values.append(sql_value(statement->values[i]));
+    const py::tuple answer =
+        connection_of(connection)
+            .attr("execute")(statement->sql, values, statement->each != nullptr, statement->is_alone != 0);
+    if (statement->each != nullptr) {
+      for (const py::handle row : answer[2]) add_sql_row(statement, row);
+      return;
+    }
+    outcome->changed = py::cast<std::uint64_t>(answer[0]);
+    outcome->last_insert_id = py::cast<std::uint64_t>(answer[1]);
+  });
+}
+
+idgen_status_t sql_begin(void* context, void* connection, idgen_sql_error_t* error) {
+  return ask_store(context, error, [&](const py::object&) { connection_of(connection).attr("begin")(); });
+}
+
+idgen_status_t sql_commit(void* context, void* connection, idgen_sql_error_t* error) {
+  return ask_store(context, error, [&](const py::object&) { connection_of(connection).attr("commit")(); });
+}
+
+void sql_rollback(void* context, void* connection) {
+  idgen_sql_error_t nobody_reads_it{};
+  (void)ask_store(context, &nobody_reads_it, [&](const py::object&) { connection_of(connection).attr("rollback")(); });
 }
 
 void log_line(void* context, std::int32_t level, const char* message) {
@@ -317,6 +416,25 @@ void set_store(idgen_config_t* config, const py::object& store, Callables* calla
   auto* const context = new std::shared_ptr<Callable>(mine);
   CallError error;
   const idgen_status_t status = idgen_config_set_store(config, &table, context, &error);
+  if (status != IDGEN_OK) callable_release(context);
+  check(status, error);
+  callables->push_back(mine);
+}
+
+void set_sql_store(idgen_config_t* config, const py::object& store, Callables* callables) {
+  const auto mine = std::make_shared<Callable>(module_named("idgen._store").attr("Sink")(store));
+  idgen_sql_connections_t table{};
+  table.struct_size = sizeof table;
+  table.with_connection = with_connection;
+  table.in_transaction = sql_inside;
+  table.execute = sql_execute;
+  table.begin = sql_begin;
+  table.commit = sql_commit;
+  table.rollback = sql_rollback;
+  table.release = callable_release;
+  auto* const context = new std::shared_ptr<Callable>(mine);
+  CallError error;
+  const idgen_status_t status = idgen_config_set_sql_store(config, &table, context, &error);
   if (status != IDGEN_OK) callable_release(context);
   check(status, error);
   callables->push_back(mine);

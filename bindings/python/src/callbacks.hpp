@@ -41,6 +41,9 @@ void set_clock(idgen_config_t* config, const py::object& clock, Callables* calla
 // Hands over a Python store: an object with some of the methods of idgen.Store and idgen.WorkerStore.
 void set_store(idgen_config_t* config, const py::object& store, Callables* callables);
 
+// Hands over Python's SQL connections: an idgen.sql.SqlStore.
+void set_sql_store(idgen_config_t* config, const py::object& store, Callables* callables);
+
 // Hands over Python's keys for hidden ids: a callable that returns (version, key) or (version, key, retired) for each
 // key version, key as bytes.
 void set_keys(idgen_config_t* config, const py::object& keys, Callables* callables);

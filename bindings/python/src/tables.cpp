@@ -254,6 +254,41 @@ py::list segment_list(const py::kwargs& properties) {
   return rows;
 }
 
+struct Workers {
+  std::vector<idgen_worker_info_t> rows;
+  bool out_of_memory = false;
+};
+
+void add_worker(void* context, const idgen_worker_info_t* info) {
+  auto* workers = static_cast<Workers*>(context);
+  try {
+    if (!workers->out_of_memory) workers->rows.push_back(*info);
+  } catch (const std::bad_alloc&) {
+    workers->out_of_memory = true;
+  }
+}
+
+py::list worker_list(const py::kwargs& properties) {
+  Config config;
+  config.set(properties);
+  Workers found;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  {
+    const WithoutGil may_wait_for_the_store;
+    status = idgen_worker_list(config.raw(), add_worker, &found, &error);
+  }
+  check(status, error);
+  if (found.out_of_memory) throw std::bad_alloc();
+  const py::object type = type_named("WorkerInfo");
+  py::list rows;
+  for (const idgen_worker_info_t& row : found.rows) {
+    const py::object ahead = row.clock_ahead_ms == INT64_MIN ? py::object(py::none()) : py::int_(row.clock_ahead_ms);
+    rows.append(type(row.worker, row.fence, row.hw_unix_ms, ahead, row.is_live != 0, text_object(row.holder)));
+  }
+  return rows;
+}
+
 }  // namespace
 
 void bind_tables(py::module_& module) {
@@ -313,6 +348,9 @@ void bind_tables(py::module_& module) {
   module.def("segment_list", &segment_list,
              "segment_list(**properties) -> list[SegmentRow]\n\nAll tags of all namespaces of a store, in the order of "
              "their names. Reads store and directory. May block. Raises\nStoreError.");
+  module.def("worker_list", &worker_list,
+             "worker_list(**properties) -> list[WorkerInfo]\n\nAll workers of a namespace that anybody has had, by "
+             "number. Reads store, directory and namespace. May block. Raises\nStoreError.");
   module.def("segment_advance", &segment_advance, py::arg("to"),
              "segment_advance(to, **properties) -> SegmentInfo\n\n"
              "Moves a tag up to at least `to`, so that the next id is above it; never lowers it. May block. Raises\n"

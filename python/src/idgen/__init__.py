@@ -136,6 +136,7 @@ if TYPE_CHECKING:
         Status,
         TextParts,
         WorkerChange as WorkerChange,
+        WorkerInfo as WorkerInfo,
         WorkerRow as WorkerRow,
     )
 else:
@@ -149,7 +150,7 @@ else:
             (
                 *("Block", "Field", "LayoutInfo", "Property", "SegmentInfo", "SegmentRow", "Stats", "Status"),
                 *("Route", "RouteMove", "RouteRange", "RouterStats", "StandardParts", "TextParts"),
-                *("WorkerChange", "WorkerRow"),
+                *("WorkerChange", "WorkerInfo", "WorkerRow"),
             ),
             "_types",
         ),

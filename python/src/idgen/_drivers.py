@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from ._errors import (
     ArgumentError,
     Error,
-    StoreDamagedError,
-    StoreFullError,
-    StoreMissingError,
-    StorePermissionError,
     StoreUnavailableError,
     StoreUnsafeError,
-    StoreVersionError,
     UnsupportedError,
 )
 from ._store import error, text_of
 
-HOW_TO_CREATE = "Make it with SqlStore.segment_create(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`"
-HOW_TO_CREATE_WORKERS = "Make it with SqlStore.create_tables() or `idgen store create --store URL`"
 OWN_POOL = "give SqlStore a small pool of its own"
 
 DIALECT_BY_DRIVER = {
@@ -36,30 +29,9 @@ DIALECT_BY_DRIVER = {
     "pg8000": "postgres",
     "sqlite3": "sqlite",
 }
-_MARK = re.compile(r":(\w+)")
-_NUMBERED_MARK = {"qmark": "?", "format": "%s"}
-_NAMED_MARK = {"named": ":{}", "pyformat": "%({})s", "numeric": ":{}"}
+_MARK = {"qmark": "?", "format": "%s"}
+_NAMED_MARK = {"named": ":v{}", "pyformat": "%(v{})s"}
 
-# What the server says, by MySQL's number or PostgreSQL's SQLSTATE. All else is unknown, or can pass: unavailable.
-_PERMISSION = {1045, 1044, 1142, 1143, 1290, 1792, "42501", "25006", "28000", "28P01"}
-_PERMISSION |= {1130, 1251, 1698, 1820, 1862, 3118, 4151}  # accounts that no second try lets in
-_ERROR_BY_CODE: dict[object, type[Error]] = {
-    **dict.fromkeys((1146, 1049, "42P01", "3D000", "3F000"), StoreMissingError),
-    **dict.fromkeys(_PERMISSION, StorePermissionError),
-    **dict.fromkeys((1021, 1114, "53100"), StoreFullError),
-    **dict.fromkeys((1054, "42703", "42804", "42846", "42883"), StoreVersionError),
-    **dict.fromkeys((1690, "22003", "23514"), StoreDamagedError),
-}
-_NO_TABLE = (1146, "42P01")
-# libpq gives no SQLSTATE for a connection that is refused, and SQLite none at all.
-_ERROR_BY_TEXT: tuple[tuple[str, type[Error]], ...] = (
-    ("no such table: idgen_", StoreMissingError),
-    ("no such column", StoreVersionError),
-    ("password authentication failed", StorePermissionError),
-    ("no pg_hba.conf entry", StorePermissionError),
-    ("readonly database", StorePermissionError),
-    ("disk is full", StoreFullError),
-)
 # What pools raise when all connections are lent.
 _POOL_IS_EMPTY = {"PoolTimeout", "TooManyRequests", "TooManyConnections", "PoolError"}
 
@@ -130,14 +102,6 @@ def lent_to_others() -> Error:
     )
 
 
-def inside_a_transaction() -> Error:
-    return error(
-        StoreUnsafeError,
-        "the pool gave a connection that is inside a transaction, which is its owner's to commit or to roll back: "
-        f"nothing was asked of it and nothing was granted. For connections that nobody else uses, {OWN_POOL}",
-    )
-
-
 def is_in_transaction(driver: Any) -> bool | None:
     """What the driver knows without asking the server. None: it does not say."""
     # PyMySQL and MariaDB Connector keep what the server said with its latest answer. Bit 1: in a transaction.
@@ -164,21 +128,31 @@ def driver_of(connection: Any) -> tuple[str, str]:
         name = kind.__module__.partition(".")[0]
         for module in (kind.__module__, ".".join(kind.__module__.split(".")[:2]), name):
             style = getattr(sys.modules.get(module), "paramstyle", None)
-            if style in _NUMBERED_MARK or style in _NAMED_MARK:
+            if style in _MARK or style in _NAMED_MARK or style == "numeric":
                 return name, style
     return "", "qmark"
 
 
-def in_style(style: str, sql: str, values: dict[str, Any]) -> tuple[str, Any]:
-    """The statement and its parameters as the driver's paramstyle wants them."""
-    order = _MARK.findall(sql)
-    if style in _NUMBERED_MARK:
-        return _MARK.sub(_NUMBERED_MARK[style], sql), tuple(values[name] for name in order)
-    if style == "numeric":
-        numbers = iter(range(1, len(order) + 1))
-        return _MARK.sub(lambda _: f":{next(numbers)}", sql), tuple(values[name] for name in order)
-    mark = _NAMED_MARK[style]
-    return _MARK.sub(lambda found: mark.format(found[1]), sql), {name: values[name] for name in order}
+def in_style(style: str, sql: str, values: list[Any]) -> tuple[str, Any]:
+    """The statement, whose values are each a ?, and its parameters as the driver's paramstyle wants them."""
+    if style in _MARK:
+        return sql.replace("?", _MARK[style]), tuple(values)
+    parts = sql.split("?")
+    mark = _NAMED_MARK.get(style, ":{}")
+    marks = [mark.format(number) for number in range(1, len(parts))]
+    text = "".join(part + mark for part, mark in zip(parts, [*marks, ""], strict=True))
+    return text, tuple(values) if style == "numeric" else {f"v{i}": value for i, value in enumerate(values, 1)}
+
+
+def cell(value: Any) -> int | bytes | None:
+    """A value of a row: a whole number, NULL, or the text of anything else, which the core refuses for a number."""
+    if value is None or (isinstance(value, int) and -(2**63) <= value < 2**63):
+        return value
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    if isinstance(value, Decimal) and value == value.to_integral_value() and abs(value) < 2**63:
+        return int(value)
+    return str(value).encode("utf-8", "replace")
 
 
 def nobody_lends(seconds: float, closes: bool) -> Error:
@@ -194,41 +168,43 @@ def nobody_lends(seconds: float, closes: bool) -> Error:
     return failed
 
 
-def is_no_table(exception: BaseException) -> bool:
-    return not _codes_of(exception).isdisjoint(_NO_TABLE) or "no such table: idgen_" in str(exception)
+def known(exception: BaseException, closes: bool) -> Error | None:
+    """What a pool or a framework says in its own way. All else is the core's to tell."""
+    cause: BaseException | None = exception
+    for _ in range(8):
+        if cause is None:
+            break
+        if type(cause).__name__ == "MissingGreenlet":
+            return _no_async()
+        cause = cause.__cause__ or cause.__context__
+    if not _says_that_the_pool_is_empty(exception):
+        return None
+    advice = f"ask for ids before a transaction begins, or {OWN_POOL}"
+    if closes:
+        advice += "; a pool that counts its connections wants them back by release="
+    failed = error(
+        StoreUnavailableError, f"the pool has lent all its connections: {advice}. It said: {text_of(exception)}"
+    )
+    failed._ends_waits = True
+    return failed
 
 
-def is_duplicate(exception: BaseException) -> bool:
-    return 1062 in _codes_of(exception)
-
-
-def translated(exception: BaseException, closes: bool) -> Error:
-    """By what the server said, which a pool may have wrapped."""
+def code_of(exception: BaseException) -> tuple[int, str, str]:
+    """(MySQL's number, PostgreSQL's SQLSTATE, text) of what the server said, which a pool may have wrapped."""
     text = text_of(exception)
     cause: BaseException | None = exception
     for _ in range(8):
         if cause is None:
             break
-        if is_no_table(cause):
-            table = next((name for name in ("idgen_worker", "idgen_namespace") if name in text), "idgen_segment")
-            how = HOW_TO_CREATE if table == "idgen_segment" else HOW_TO_CREATE_WORKERS
-            return error(StoreMissingError, f"the table {table} is not there. {how}. The driver: {text}")
-        if type(cause).__name__ == "MissingGreenlet":
-            return _no_async()
-        for code in _codes_of(cause) & _ERROR_BY_CODE.keys():
-            return error(_ERROR_BY_CODE[code], f"the store's database: {text}")
-        for words, kind in _ERROR_BY_TEXT:
-            if words in str(cause):
-                return error(kind, f"the store's database: {text}")
+        for code in _codes_of(cause):
+            if isinstance(code, int) and code > 0:
+                return code, "", text
+            if isinstance(code, str) and len(code) == 5 and code.isalnum():
+                return 0, code, text
+        if cause is not exception and (more := text_of(cause)) not in text:
+            text = f"{text}, because of {more}"
         cause = cause.__cause__ or cause.__context__
-    failed = error(StoreUnavailableError, f"the store's database, or the pool of its connections: {text}")
-    if _says_that_the_pool_is_empty(exception):
-        advice = f"ask for ids before a transaction begins, or {OWN_POOL}"
-        if closes:
-            advice += "; a pool that counts its connections wants them back by release="
-        failed = error(StoreUnavailableError, f"the pool has lent all its connections: {advice}. It said: {text}")
-        failed._ends_waits = True
-    return failed
+    return 0, "", text
 
 
 def _says_that_the_pool_is_empty(exception: BaseException) -> bool:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Literal, SupportsIndex, TypedDict
 
 from ._store import Store, WorkerStore
+from .sql import SqlStore
 
 
 class Properties(TypedDict, total=False):
@@ -42,7 +43,7 @@ class Properties(TypedDict, total=False):
     """namespace (1 to 128 characters; default default). The set of ids that must not collide. All snowflake generators
     of a namespace share one layout and epoch; the store refuses any other."""
 
-    store: str | Store | WorkerStore | None
+    store: str | Store | WorkerStore | SqlStore | None
     """store (sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... | buffer | memory;
     default sqlite:idgen.db). Where reservations are kept; docs/stores.md explains each URL. A relative path starts from
     `directory`. memory protects within this process only: not across a restart, and not in a forked child. buffer:

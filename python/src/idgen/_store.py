@@ -141,13 +141,33 @@ class Sink:
         self._raised.clear()
         return changed
 
+    def with_connection(self, function: Any) -> None:
+        if self._store._with_connection(function):
+            self._raised.clear()
+
     def failure(self, exception: BaseException) -> tuple[int, bytes, int, int]:
         """(status, message, retry_after_ns, cause) of what the store raised. Called by the extension module only."""
+        return *_told(exception), self._kept(exception)
+
+    def sql_failure(self, exception: BaseException) -> tuple[int, int, str, bytes, int, int]:
+        """(status, code, sqlstate, message, retry_after_ns, cause) of what a driver or a pool raised. Called by the
+        extension module only.
+        """
+        number = self._kept(exception)
+        if isinstance(exception, Error):
+            status, message, retry_after_ns = _told(exception)
+            return status, 0, "", message, retry_after_ns, number
+        from ._drivers import code_of
+
+        code, sqlstate, text = code_of(exception)
+        return HOST, code, sqlstate, _cut(text), 0, number
+
+    def _kept(self, exception: BaseException) -> int:
         number = next(self._failures)
         # An idgen.Error says what the store found, and the call's exception will say that too: the cause is behind it.
         known = exception.__cause__ if isinstance(exception, Error) else None
         self._raised.append((number, exception if known is None else known))
-        return *_told(exception), number
+        return number
 
     def raised(self, number: int) -> BaseException | None:
         return next((exception for mine, exception in tuple(self._raised) if mine == number), None)
@@ -184,9 +204,12 @@ def _told(exception: BaseException) -> tuple[int, bytes, int]:
         retry_after_ns = _ENDS_WAITS if exception._ends_waits else round((exception.retry_after or 0) * 1e9)
     else:
         message, status, retry_after_ns = f"the program's own store: {text_of(exception)}", HOST, 0
+    return status, _cut(message), retry_after_ns
+
+
+def _cut(message: str) -> bytes:
     encoded = message.encode("utf-8", "replace").replace(b"\0", b" ")
-    cut = encoded[:_LONGEST].decode("utf-8", "ignore").encode()  # at a character
-    return status, cut, retry_after_ns
+    return encoded[:_LONGEST].decode("utf-8", "ignore").encode()  # at a character
 
 
 def _status_of(kind: type[Error]) -> int:

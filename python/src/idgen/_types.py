@@ -217,6 +217,17 @@ class WorkerRow(NamedTuple):
         return self.owner != "" and self.lease_left_ms > 0
 
 
+class WorkerInfo(NamedTuple):
+    """A worker of a namespace in a list of all that anybody has had."""
+
+    worker: int  # the number of all node fields together
+    fence: int  # of the latest grant
+    hw_ms: int  # its time is reserved up to here, Unix ms, exclusive
+    clock_ahead_ms: int | None  # the latest owner's clock minus the store's, at its latest window; None: unknown
+    is_live: bool  # whether an owner is alive, or may be
+    holder: str  # who had the latest window, "process 4711 on db-3"
+
+
 class WorkerChange(NamedTuple):
     """How a store of the program's own is to change a worker's row: compare and set."""
 
@@ -260,5 +271,8 @@ class Status(NamedTuple):
 
 
 # Users meet these names as idgen.X, in tracebacks and in pickles too.
-for _kind in (Block, Field, LayoutInfo, Property, SegmentInfo, SegmentRow, Stats, Status, WorkerChange, WorkerRow):
+for _kind in (
+    *(Block, Field, LayoutInfo, Property, SegmentInfo, SegmentRow, Stats, Status),
+    *(WorkerChange, WorkerInfo, WorkerRow),
+):
     _kind.__module__ = "idgen"
