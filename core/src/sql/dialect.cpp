@@ -82,8 +82,8 @@ constexpr Dialect mysql(bool is_host) {
           .insert_from = "",
           .durably = "",
           // TiDB first runs a statement that commits by itself optimistically, so what LAST_INSERT_ID gave, or how many
-          // rows were changed, may not be what was committed.
-          .unless_tidb = is_host ? " AND LOCATE('TiDB', VERSION()) = 0" : "",
+          // rows were changed, may not be what was committed. Druid's filter "wall" refuses VERSION() in a condition.
+          .unless_tidb = is_host ? " AND LOCATE('TiDB', @@GLOBAL.version) = 0" : "",
           .is_tidb = is_host ? "LOCATE('TiDB', VERSION())" : "0",
           .create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
   ns VARBINARY(512) NOT NULL PRIMARY KEY,

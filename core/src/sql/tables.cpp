@@ -280,9 +280,15 @@ std::optional<SegmentGrant> Tables::take_returning(const Session& session, const
   grant << " + " << count << granted << session.dialect.durably << where;
   if (schema_.has_stride) grant << " AND delta > 0 AND remainder >= 0 AND remainder < delta";
   grant << " AND " << schema_.counter << " BETWEEN " << Number(schema_.next_free) << " AND " << Number(kLargestNumber)
-        << " - " << count << " RETURNING " << schema_.counter << " AS counter, "
-        << (schema_.step.empty() ? std::string_view("0") : schema_.step) << " AS own_step, "
-        << (schema_.has_stride ? "delta AS stride, remainder" : "1 AS stride, 0 AS remainder");
+        << " - " << count << " RETURNING ";
+  // Druid's filter "wall" knows no AS here.
+  const bool is_short = session.terms.grant_log == 0 && schema_.is_own();
+  if (is_short) {
+    grant << schema_.counter << ", " << schema_.step;
+  } else {
+    grant << schema_.counter << " AS counter, " << (schema_.step.empty() ? std::string_view("0") : schema_.step)
+          << " AS own_step, " << (schema_.has_stride ? "delta AS stride, remainder" : "1 AS stride, 0 AS remainder");
+  }
   Answer answer;
   if (session.terms.grant_log == 0) {
     grant.has_rows = true;
@@ -297,7 +303,7 @@ std::optional<SegmentGrant> Tables::take_returning(const Session& session, const
   }
   if (answer.rows.size() != 1) return std::nullopt;
   const Row& row = answer.rows.front();
-  const RowTerms terms{number(row.at(1)), number(row.at(2)), number(row.at(3))};
+  const RowTerms terms{number(row.at(1)), is_short ? 1 : number(row.at(2)), is_short ? 0 : number(row.at(3))};
   const std::uint64_t counter = number(row.at(0)), size = grant_size(terms, request);
   if (counter < std::max(above, schema_.next_free) + size) fail_grant(counter, size);
   return grant_up_to(schema_, counter, size, terms);
