@@ -122,8 +122,8 @@ func (l *LazyGenerator) Get(ctx context.Context) (*Generator, error) {
 		}
 		// Of the opening itself or of another generator's: neither may wait for a goroutine that may wait for it.
 		if C.idgen_go_is_callback() != 0 {
-			return nil, l.failure(ErrUnsupported, "is used by a clock, a store or a log while it is being opened, "+
-				"which may be waiting for these; use another generator there")
+			return nil, l.failure(ErrUnsupported, "is used by a clock, a store or a log that its opening "+
+				"waits for; use another generator there")
 		}
 		select {
 		case <-ctx.Done():
@@ -157,7 +157,7 @@ func (l *LazyGenerator) open(opens, ctx context.Context, mine *opening) (g *Gene
 		l.mutex.Lock()
 		isClosed := l.isClosed
 		if isClosed && (err == nil || errors.Is(err, ErrCancelled)) {
-			err = l.failure(ErrClosed, "was closed while it was being opened; make another one")
+			err = l.failure(ErrClosed, "is closed; make another one")
 		} else if err == nil {
 			l.generator.Store(g)
 		}

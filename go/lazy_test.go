@@ -265,6 +265,9 @@ func TestAClosedHandleStaysClosedAndNeverOpens(t *testing.T) {
 	}
 	_, err := rows.Next()
 	wantStatus(t, err, idgen.ErrClosed)
+	if !strings.HasSuffix(err.Error(), ": the lazy generator is closed; make another one") {
+		t.Error(err)
+	}
 	if store.granted() != 0 {
 		t.Error("it has asked the store")
 	}

@@ -189,8 +189,8 @@ class LazyGenerator(Delegating):
                     if mine.threads[0] in opening.threads:
                         raise error(
                             UnsupportedError,
-                            f"{self._subject()} is used by a clock, a store or a log that its own opening waits for; "
-                            "use another generator there",
+                            f"{self._subject()}: the lazy generator is used by a clock, a store or a log that its opening "
+                            "waits for; use another generator there",
                         )
                     self._wait(lambda opening=opening: opening.is_over, leave)  # type: ignore[misc]
                 if opening.failure is not None:
@@ -202,7 +202,7 @@ class LazyGenerator(Delegating):
 
     def _check(self) -> None:
         if self._is_closed:
-            raise error(ClosedError, f"{self._subject()}: the generator is closed; make another handle")
+            raise error(ClosedError, f"{self._subject()}: the lazy generator is closed; make another one")
         if self._parent_had and _is_store(self._properties.get("store")):
             raise error(
                 ForkedError,

@@ -167,8 +167,8 @@ public final class LazyGenerator implements IdSource {
         if (other.threads.contains(Thread.currentThread())) {
           throw Errors.of(
               Status.UNSUPPORTED,
-              subject + " is used by a clock, a store or a log that its own opening waits for; use another generator"
-                  + " there");
+              subject + ": the lazy generator is used by a clock, a store or a log that its opening waits for; use another"
+                  + " generator there");
         }
         while (!other.isOver) changed.await();
         if (other.failure != null) throw forThisCaller(other.failure);
@@ -243,7 +243,7 @@ public final class LazyGenerator implements IdSource {
   }
 
   private IdgenException closed() {
-    return Errors.of(Status.CLOSED, subject + ": the generator is closed; make another one");
+    return Errors.of(Status.CLOSED, subject + ": the lazy generator is closed; make another one");
   }
 
   private IdgenException cancelled() {

@@ -248,7 +248,8 @@ class LazyGeneratorTest {
     var store = new Told(true);
     var unused = on(store).buildLazy();
     unused.close();
-    assertThrows(ClosedException.class, unused::next);
+    var closed = assertThrows(ClosedException.class, unused::next);
+    assertEquals("kind=segment tag=t: the lazy generator is closed; make another one", closed.getMessage());
     assertEquals(0, store.maxId, "the store was never asked");
     var used = on(store).buildLazy();
     assertEquals(1, used.next());
