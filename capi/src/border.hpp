@@ -16,6 +16,7 @@
 #include "idgen/handle.hpp"
 #include "idgen/idgen.h"
 #include "idgen/layout.hpp"
+#include "idgen/mutex.hpp"
 #include "idgen/router.hpp"
 #include "idgen/status.hpp"
 
@@ -46,20 +47,30 @@ class TypedHandle {
 }  // namespace idgen::capi
 
 namespace idgen::capi {
-class Script;
-}
+
+// What a test has told a generator to do: see testing.cpp.
+struct Script {
+  struct Part {
+    std::uint64_t ids = 0;        // that a call may draw
+    Status failure = Status::ok;  // of the call, after these; ok: none
+    std::uint64_t cause = 0;
+    std::uint64_t telling = 0;
+  };
+  Mutex mutex;
+  Part told IDGEN_GUARDED_BY(mutex);
+  std::uint64_t calls IDGEN_GUARDED_BY(mutex) = 0;  // that fail; 0: all
+};
+
+}  // namespace idgen::capi
 
 struct idgen_generator : idgen::capi::TypedHandle<0x69646731, idgen::Handle> {
   using TypedHandle::TypedHandle;
-  // A generator for tests is not intact, so that each call leaves the fast path: see testing.cpp.
-  void make_scripted(std::shared_ptr<idgen::capi::Script> what) noexcept {
-    script = std::move(what);
-    magic_ = kScripted;
-  }
+  // A generator for tests is not intact, so that each call leaves the fast path.
+  void make_scripted() noexcept { magic_ = kScripted; }
   bool is_scripted() const noexcept { return magic_ == kScripted; }
   bool is_one() const noexcept { return is_intact() || is_scripted(); }
 
-  std::shared_ptr<idgen::capi::Script> script;
+  idgen::capi::Script script;
 
  private:
   static constexpr std::uint32_t kScripted = 0x69646773;
@@ -158,12 +169,41 @@ void require_scripted(const idgen_generator* generator, const char* what);  // t
 [[noreturn]] void refuse_index(std::size_t index, std::size_t count);
 [[noreturn]] void refuse_struct(std::size_t size, std::size_t wanted, const char* what);
 
-// Of a generator for tests. drawn(context, n) is draw_as_told's.
-using DrawFunction = void (*)(void* context, std::uint64_t may);
-[[gnu::cold]] void draw_by_script(idgen_generator& generator, std::uint64_t want, const std::size_t& done,
-                                  DrawFunction draw, void* context, bool is_partial_enough);
-// The status that the next call for so many ids will fail with; ok: it gets them.
-[[gnu::cold]] Status status_by_script(idgen_generator& generator, std::uint64_t want);
+// How many of the ids that a call wants it may draw, as a test has told the generator. `done`: how many it has drawn.
+class Told {
+ public:
+  Told(idgen_generator* generator, std::uint64_t want, const std::size_t& done) : may(want), done_(done) {
+    if (!generator->is_intact()) [[unlikely]]
+      take(*generator);
+  }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+  ~Told() {
+    if (script_) [[unlikely]]
+      put_back();
+  }
+  // After the ids: throws if the call is to fail then.
+  void end() const {
+    if (script_) [[unlikely]]
+      fail();
+  }
+
+  std::uint64_t may;
+
+ private:
+  [[gnu::cold]] void take(idgen_generator& generator);  // throws if the call is to fail at once
+  [[gnu::cold]] void put_back() noexcept;
+  [[gnu::cold]] void fail() const;
+
+  const std::size_t& done_;
+  Script* script_ = nullptr;
+  Script::Part part_;
+};
+// For calls that never wait: the status that the call is to fail with, which counts only for the call that may wait.
+[[gnu::cold]] Status told_by_script(idgen_generator& generator, std::uint64_t want);
+inline Status told_status(idgen_generator* generator, std::uint64_t want) {
+  return generator->is_intact() ? Status::ok : told_by_script(*generator, want);
+}
 // Of a new generator: drops the ids below this sequence.
 [[gnu::cold]] void begin_script(idgen_generator& generator, std::int64_t sequence);
 
@@ -179,29 +219,6 @@ inline auto& open_handle(idgen_generator* handle, const char* what) {
 }
 inline auto& open_handle(const idgen_generator* handle, const char* what) {
   return std::as_const(open_handle(const_cast<idgen_generator*>(handle), what));
-}
-
-// Runs draw(n), which draws up to n ids and keeps `done`, as a test has told the generator to.
-// is_partial_enough: fewer ids are no failure.
-template <class Draw>
-void draw_as_told(idgen_generator* generator, std::uint64_t want, const std::size_t& done, Draw&& draw,
-                  bool is_partial_enough = false) {
-  if (generator->is_intact()) [[likely]]
-    return draw(want);
-  draw_by_script(
-      *generator, want, done, [](void* context, std::uint64_t may) { (*static_cast<Draw*>(context))(may); }, &draw,
-      is_partial_enough);
-}
-
-// The same for attempt(n), which returns a Status and never waits. A failure that a test wants is returned and not used
-// up: the call that may wait follows.
-template <class Attempt>
-Status try_as_told(idgen_generator* generator, std::uint64_t want, const std::size_t& done, Attempt&& attempt) {
-  Status status = generator->is_intact() ? Status::ok : status_by_script(*generator, want);
-  if (status != Status::ok) return status;
-  draw_as_told(
-      generator, want, done, [&](std::uint64_t may) { status = attempt(may); }, true);
-  return status;
 }
 
 template <class P>

@@ -16,10 +16,9 @@ namespace {
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");  // before an id is drawn and lost
     std::size_t done = 0;
-    draw_as_told(generator, 1, done, [&](std::uint64_t) {
-      *id = handle.next(drawn);
-      done = 1;
-    });
+    Told told(generator, 1, done);
+    *id = handle.next(drawn);
+    done = 1;
   });
 }
 
@@ -54,10 +53,9 @@ idgen_status_t put_drawn(const Handle& handle, std::uint64_t id, char* buffer, s
                                           " bytes with its NUL; no id was drawn"}));
     }
     std::size_t done = 0;
-    draw_as_told(generator, 1, done, [&](std::uint64_t) {
-      put_text(handle, handle.next(drawn), buffer, *size);
-      done = 1;
-    });
+    Told told(generator, 1, done);
+    put_text(handle, handle.next(drawn), buffer, *size);
+    done = 1;
   });
 }
 
@@ -75,11 +73,11 @@ std::int64_t to_ns(std::uint64_t ns) { return static_cast<std::int64_t>(std::min
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");
     std::size_t done = 0;
-    return try_as_told(generator, 1, done, [&](std::uint64_t) {
-      const Status status = handle.try_next(drawn, *id);
-      done = status == Status::ok;
-      return status;
-    });
+    if (const Status wanted = told_status(generator, 1); wanted != Status::ok) return wanted;
+    const Told told(generator, 1, done);
+    const Status status = handle.try_next(drawn, *id);
+    done = status == Status::ok;
+    return status;
   });
 }
 
@@ -139,10 +137,9 @@ idgen_status_t idgen_next_drawn(idgen_t* generator, uint64_t drawn, uint64_t* id
     require(id, "id");
     if (!handle.is_plain()) throw Error(Status::argument, "no number is drawn ahead of the call: there is no counter");
     std::size_t done = 0;
-    draw_as_told(generator, 1, done, [&](std::uint64_t) {
-      *id = handle.next(drawn);
-      done = 1;
-    });
+    Told told(generator, 1, done);
+    *id = handle.next(drawn);
+    done = 1;
   });
 }
 
@@ -199,9 +196,9 @@ idgen_status_t idgen_next_batch_wait(idgen_t* generator, uint64_t* ids, size_t n
     require(written, "written");
     Handle& handle = open_handle(generator, "generator");
     if (n > 0) require(ids, "ids");
-    draw_as_told(generator, n, done, [&](std::uint64_t may) {
-      handle.fill({ids, may}, done, to_cancelled(cancelled, ctx));
-    });
+    const Told told(generator, n, done);
+    handle.fill({ids, told.may}, done, to_cancelled(cancelled, ctx));
+    told.end();
   });
   if (written) *written = done;
   return status;
@@ -213,7 +210,9 @@ idgen_status_t idgen_try_next_batch(idgen_t* generator, uint64_t* ids, size_t n,
     require(written, "written");
     Handle& handle = open_handle(generator, "generator");
     if (n > 0) require(ids, "ids");
-    return try_as_told(generator, n, done, [&](std::uint64_t may) { return handle.try_fill({ids, may}, done); });
+    if (const Status wanted = told_status(generator, n); wanted != Status::ok) return wanted;
+    const Told told(generator, n, done);
+    return handle.try_fill({ids, told.may}, done);
   });
   if (written) *written = done;
   return status;
@@ -225,11 +224,10 @@ idgen_status_t idgen_next_waited(idgen_t* generator, uint64_t waited_ns, uint64_
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");
     std::size_t written = 0;
-    draw_as_told(generator, 1, written, [&](std::uint64_t) {
-      uint64_t found;
-      handle.fill({&found, 1}, written, to_cancelled(cancelled, ctx), to_ns(waited_ns));
-      *id = found;
-    });
+    const Told told(generator, 1, written);
+    uint64_t found;
+    handle.fill({&found, 1}, written, to_cancelled(cancelled, ctx), to_ns(waited_ns));
+    *id = found;
   });
 }
 
@@ -254,14 +252,10 @@ idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_bl
     check_struct(block, "block");
     if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
     std::size_t done = 0;
-    draw_as_told(
-        generator, want, done,
-        [&](std::uint64_t may) {
-          const Block drawn = handle.next_block(may, to_cancelled(cancelled, ctx));
-          done = drawn.count;
-          write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
-        },
-        true);
+    const Told told(generator, want, done);
+    const Block drawn = handle.next_block(told.may, to_cancelled(cancelled, ctx));
+    done = drawn.count;
+    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
   });
 }
 
@@ -271,13 +265,14 @@ idgen_status_t idgen_try_next_block(idgen_t* generator, uint64_t want, idgen_blo
     check_struct(block, "block");
     if (want == 0) return Status::argument;
     std::size_t done = 0;
-    return try_as_told(generator, 1, done, [&](std::uint64_t) {
-      Block drawn;
-      const Status status = handle.try_next_block(want, drawn);
-      done = status == Status::ok;
-      if (done) write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
-      return status;
-    });
+    if (const Status wanted = told_status(generator, 1); wanted != Status::ok) return wanted;
+    const Told told(generator, want, done);
+    Block drawn;
+    const Status status = handle.try_next_block(told.may, drawn);
+    if (status != Status::ok) return status;
+    done = drawn.count;
+    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
+    return status;
   });
 }
 

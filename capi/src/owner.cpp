@@ -25,10 +25,9 @@ IntegerOwner owner_of(std::int64_t owner) { return IntegerOwner(owner); }
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");  // before an id is drawn and lost
     std::size_t done = 0;
-    draw_as_told(generator, 1, done, [&](std::uint64_t) {
-      *id = handle.next_for(owner_of(owner, size));
-      done = 1;
-    });
+    Told told(generator, 1, done);
+    *id = handle.next_for(owner_of(owner, size));
+    done = 1;
   });
 }
 
@@ -36,11 +35,11 @@ IntegerOwner owner_of(std::int64_t owner) { return IntegerOwner(owner); }
                                                                  uint64_t& id) {
   return guard_trying([&] {
     std::size_t done = 0;
-    return try_as_told(generator, 1, done, [&](std::uint64_t) {
-      const Status status = generator->value.try_next_for(owner, id);
-      done = status == Status::ok;
-      return status;
-    });
+    if (const Status wanted = told_status(generator, 1); wanted != Status::ok) return wanted;
+    const Told told(generator, 1, done);
+    const Status status = generator->value.try_next_for(owner, id);
+    done = status == Status::ok;
+    return status;
   });
 }
 
@@ -84,30 +83,29 @@ idgen_status_t fill_batch(idgen_t* generator, const Owner* owners, size_t owner_
     require(ids, "ids");
     require(owners, "owners");
     const Cancelled is_cancelled = to_cancelled(cancelled, ctx);
+    const Told told(generator, n, done);
     if (owner_count == 1) {
       const auto one = owner_of(owners[0]);
       const std::uint64_t owner = handle.owner_number(one);
-      return draw_as_told(generator, n, done, [&](std::uint64_t may) {
-        fill_all(ids, may, done,
-                 [&](std::size_t, auto to, std::size_t& count) { handle.fill_for(owner, to, count, is_cancelled); });
-      });
+      fill_all(ids, told.may, done,
+               [&](std::size_t, auto to, std::size_t& count) { handle.fill_for(owner, to, count, is_cancelled); });
+      return told.end();
     }
-    draw_as_told(generator, n, done, [&](std::uint64_t may) {
-      fill_all(ids, may, done, [&](std::size_t begin, auto to, std::size_t& count) {
-        handle.fill_for_each(
-            [&](std::size_t first, std::span<std::uint64_t> numbers) {
-              std::size_t found = 0;
-              for (; found < numbers.size(); ++found) {
-                const auto owner = owner_of(owners[begin + first + found]);
-                if (handle.find_owner_number(owner, numbers[found])) continue;
-                if (found == 0) static_cast<void>(handle.owner_number(owner));  // says why
-                break;
-              }
-              return found;
-            },
-            to, count, is_cancelled);
-      });
+    fill_all(ids, told.may, done, [&](std::size_t begin, auto to, std::size_t& count) {
+      handle.fill_for_each(
+          [&](std::size_t first, std::span<std::uint64_t> numbers) {
+            std::size_t found = 0;
+            for (; found < numbers.size(); ++found) {
+              const auto owner = owner_of(owners[begin + first + found]);
+              if (handle.find_owner_number(owner, numbers[found])) continue;
+              if (found == 0) static_cast<void>(handle.owner_number(owner));  // says why
+              break;
+            }
+            return found;
+          },
+          to, count, is_cancelled);
     });
+    told.end();
   });
   if (written) *written = done;
   return status;

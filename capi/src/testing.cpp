@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "border.hpp"
 #include "idgen/handle.hpp"
-#include "idgen/mutex.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/store.hpp"
 #include "idgen/time_units.hpp"
@@ -18,72 +16,44 @@ using namespace idgen::capi;
 
 namespace idgen::capi {
 
-// What a test has told a generator to do.
-class Script {
- public:
-  struct Part {
-    std::uint64_t ids;  // that a call may draw
-    Status failure;     // of the call, after these; ok: none
-    std::uint64_t cause;
-    std::uint64_t telling;
-  };
-
-  void tell(std::uint64_t ids_before, std::uint64_t calls, Status failure, std::uint64_t cause) {
-    const MutexLock lock(mutex_);
-    told_ = {ids_before, failure, cause, told_.telling + 1};
-    calls_ = calls;
-  }
-  Part take(std::uint64_t want) {
-    const MutexLock lock(mutex_);
-    if (told_.failure == Status::ok) return {want, Status::ok, 0, told_.telling};
-    if (want <= told_.ids) {
-      told_.ids -= want;
-      return {want, Status::ok, 0, told_.telling};
-    }
-    const Part part = told_;
-    told_.ids = 0;
-    if (calls_ > 0 && --calls_ == 0) told_.failure = Status::ok;
-    return part;
-  }
-  // Of a part, what was not drawn, unless something else was told since.
-  void put_back(const Part& part, std::uint64_t ids) {
-    const MutexLock lock(mutex_);
-    if (part.telling == told_.telling) told_.ids += ids;
-  }
-  Status look(std::uint64_t want) {
-    const MutexLock lock(mutex_);
-    return want <= told_.ids ? Status::ok : told_.failure;
-  }
-
- private:
-  Mutex mutex_;
-  Part told_ IDGEN_GUARDED_BY(mutex_){0, Status::ok, 0, 0};
-  std::uint64_t calls_ IDGEN_GUARDED_BY(mutex_) = 0;  // that fail; 0: all
-};
-
 void require_scripted(const idgen_generator* generator, const char* what) {
   if (!generator || !generator->is_scripted()) refuse_handle(!generator, what);
 }
 
-void draw_by_script(idgen_generator& generator, std::uint64_t want, const std::size_t& done, DrawFunction draw,
-                    void* context, bool is_partial_enough) {
-  Script& script = *generator.script;
-  const Script::Part part = script.take(want);
-  struct PutBack {
-    Script& script;
-    const Script::Part& part;
-    const std::size_t& done;
-    ~PutBack() { script.put_back(part, part.ids - done); }
-  };
-  if (part.ids > 0 || part.failure == Status::ok) {
-    const PutBack rest{script, part, done};
-    draw(context, part.ids);
-    if (is_partial_enough) return;
+void Told::take(idgen_generator& generator) {
+  Script& script = generator.script;
+  {
+    const MutexLock lock(script.mutex);
+    part_ = script.told;
+    if (part_.failure == Status::ok || may <= part_.ids) {
+      part_.failure = Status::ok;
+      part_.ids = may;
+      script.told.ids -= may;  // counts only if there is a failure
+    } else {
+      script.told.ids = 0;
+      if (script.calls > 0 && --script.calls == 0) script.told.failure = Status::ok;
+    }
   }
-  if (part.failure != Status::ok) throw Error(part.failure, status_text(part.failure).message, 0, part.cause);
+  may = part_.ids;
+  script_ = &script;
+  if (may == 0) fail();
 }
 
-Status status_by_script(idgen_generator& generator, std::uint64_t want) { return generator.script->look(want); }
+// Unless something else was told since.
+void Told::put_back() noexcept {
+  const MutexLock lock(script_->mutex);
+  if (part_.telling == script_->told.telling) script_->told.ids += part_.ids - done_;
+}
+
+void Told::fail() const {
+  if (part_.failure != Status::ok) throw Error(part_.failure, status_text(part_.failure).message, 0, part_.cause);
+}
+
+Status told_by_script(idgen_generator& generator, std::uint64_t want) {
+  const MutexLock lock(generator.script.mutex);
+  const Script::Part& told = generator.script.told;
+  return want <= told.ids ? Status::ok : told.failure;
+}
 
 void begin_script(idgen_generator& generator, std::int64_t sequence) {
   std::array<std::uint64_t, 256> dropped;
@@ -92,7 +62,7 @@ void begin_script(idgen_generator& generator, std::int64_t sequence) {
     generator.value.fill(std::span(dropped).first(std::min<std::uint64_t>(left, dropped.size())), count);
     left -= count;
   }
-  generator.make_scripted(std::make_shared<Script>());
+  generator.make_scripted();
 }
 
 }  // namespace idgen::capi
@@ -107,23 +77,23 @@ constexpr std::pair<const char*, const char*> kOfOneProcess[] = {
     {"segment.schema", "idgen"}, {"segment.grant_log", "0"}, {"witness", ""},
 };
 
-// n: of calls or ids. Throws Error{argument}.
-void tell(idgen_t* generator, const char* of_what, std::int64_t n, std::int64_t least, idgen_status_t status,
-          std::uint64_t cause) {
+void tell(idgen_t* generator, std::uint64_t ids, std::uint64_t calls, Status failure, std::uint64_t cause) {
   Handle& handle = open_handle(generator, "generator");
-  if (n < least) throw Error(Status::argument, concat({of_what, " is ", n, "; allowed: ", least, " and above"}));
-  const auto failure = static_cast<Status>(status);
-  const auto known = status_texts();
-  if (failure == Status::ok ||
-      (failure < Status::host &&
-       std::none_of(known.begin(), known.end(), [&](const StatusText& one) { return one.status == failure; }))) {
-    throw Error(Status::argument,
-                concat({static_cast<std::int64_t>(status), " is no status that a call can fail with"}));
-  }
   if (!generator->is_scripted())
     throw Error(Status::unsupported, handle.summary() + ": it is not for tests; make one by idgen_test_begin");
-  const auto count = static_cast<std::uint64_t>(n);
-  generator->script->tell(least == 0 ? count : 0, least == 0 ? 0 : count, failure, cause);
+  Script& script = generator->script;
+  const MutexLock lock(script.mutex);
+  script.told = {ids, failure, cause, script.told.telling + 1};
+  script.calls = calls;
+}
+
+// Throws Error{argument}.
+Status checked(const char* what, std::int64_t n, std::int64_t least, idgen_status_t status) {
+  if (n < least) throw Error(Status::argument, concat({what, " is ", n, "; allowed: ", least, " and above"}));
+  const auto failure = static_cast<Status>(status);
+  if (failure == Status::ok || std::string_view(status_text(failure).name) == "UNKNOWN")
+    throw Error(Status::argument, concat({status, " is no status that a call can fail with"}));
+  return failure;
 }
 
 }  // namespace
@@ -164,21 +134,22 @@ idgen_status_t idgen_test_begin(idgen_config_t* config, int64_t start, int64_t s
 
 idgen_status_t idgen_test_fail_next(idgen_t* generator, int64_t calls, idgen_status_t status, uint64_t cause,
                                     idgen_error_t* err) {
-  return guard(err, [&] { tell(generator, "the number of calls that fail", calls, 1, status, cause); });
+  return guard(err, [&] {
+    const Status failure = checked("the number of calls that fail", calls, 1, status);
+    tell(generator, 0, static_cast<std::uint64_t>(calls), failure, cause);
+  });
 }
 
 idgen_status_t idgen_test_fail_after(idgen_t* generator, int64_t ids, idgen_status_t status, uint64_t cause,
                                      idgen_error_t* err) {
-  return guard(err, [&] { tell(generator, "the number of ids before a failure", ids, 0, status, cause); });
+  return guard(err, [&] {
+    const Status failure = checked("the number of ids before a failure", ids, 0, status);
+    tell(generator, static_cast<std::uint64_t>(ids), 0, failure, cause);
+  });
 }
 
 idgen_status_t idgen_test_recover(idgen_t* generator, idgen_error_t* err) {
-  return guard(err, [&] {
-    Handle& handle = open_handle(generator, "generator");
-    if (!generator->is_scripted())
-      throw Error(Status::unsupported, handle.summary() + ": it is not for tests; make one by idgen_test_begin");
-    generator->script->tell(0, 0, Status::ok, 0);
-  });
+  return guard(err, [&] { tell(generator, 0, 0, Status::ok, 0); });
 }
 
 }  // extern "C"
