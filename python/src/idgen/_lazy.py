@@ -189,8 +189,8 @@ class LazyGenerator(Delegating):
                     if mine.threads[0] in opening.threads:
                         raise error(
                             UnsupportedError,
-                            f"{self._subject()}: the lazy generator is used by a clock, a store or a log that its opening "
-                            "waits for; use another generator there",
+                            f"{self._subject()}: the lazy generator is used by a clock, a store or a log that its "
+                            "opening waits for; use another generator there",
                         )
                     self._wait(lambda opening=opening: opening.is_over, leave)  # type: ignore[misc]
                 if opening.failure is not None:

@@ -167,8 +167,8 @@ public final class LazyGenerator implements IdSource {
         if (other.threads.contains(Thread.currentThread())) {
           throw Errors.of(
               Status.UNSUPPORTED,
-              subject + ": the lazy generator is used by a clock, a store or a log that its opening waits for; use another"
-                  + " generator there");
+              subject + ": the lazy generator is used by a clock, a store or a log that its opening waits for; use"
+                  + " another generator there");
         }
         while (!other.isOver) changed.await();
         if (other.failure != null) throw forThisCaller(other.failure);
