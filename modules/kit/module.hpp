@@ -17,7 +17,7 @@
 
 #include "connection_slot.hpp"
 #include "guard.hpp"
-#include "idgen/foreign.hpp"
+#include "idgen/number_store.hpp"
 #include "idgen/module.h"
 #include "idgen/status.hpp"
 #include "idgen/store.hpp"

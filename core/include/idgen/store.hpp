@@ -200,7 +200,7 @@ class Store : public SegmentStore {
 
   // What the store keeps besides segments, as long as it lives; null: nothing of the kind. See windows_of().
   virtual WindowStore* windows() noexcept { return nullptr; }
-  virtual NumberStore* numbers() noexcept { return nullptr; }  // idgen/foreign.hpp
+  virtual NumberStore* numbers() noexcept { return nullptr; }  // idgen/number_store.hpp
 
   // What a namespace was given first, "" if nothing: it is the same for ever and for everybody. If it has nothing and
   // `format` is not "", it is given that. windows give a namespace its WindowRequest::format; the cipher of hidden ids

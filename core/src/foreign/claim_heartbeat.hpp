@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "idgen/foreign.hpp"
+#include "idgen/number_store.hpp"
 #include "idgen/log.hpp"
 #include "idgen/mutex.hpp"
 #include "idgen/runtime.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "idgen/foreign.hpp"
+#include "idgen/number_store.hpp"
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
 #include "idgen/time_units.hpp"

@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "idgen/foreign.hpp"
+#include "idgen/number_store.hpp"
 #include "idgen/module.h"
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"

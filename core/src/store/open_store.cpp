@@ -1,7 +1,7 @@
 // From a URL to a store: the table of schemes.
 #include <algorithm>
 
-#include "idgen/foreign.hpp"
+#include "idgen/number_store.hpp"
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
 #include "store/grant_rules.hpp"
