@@ -395,7 +395,7 @@ TEST(SqlStore, InMysqlAGrantIsOneStatementThatNoTidbTakes) {
                     }}};
   Configured config(driver);
   EXPECT_EQ(config.first_id(), 1u);
-  EXPECT_THAT(driver.sent.front(), HasSubstr("LOCATE('TiDB', VERSION()) = 0"));
+  EXPECT_THAT(driver.sent.front(), HasSubstr("LOCATE('TiDB', @@GLOBAL.version) = 0"));
   for (const std::uint64_t nonsense : {std::uint64_t{9}, UINT64_MAX}) {
     end = nonsense;
     const Failed damaged = config.opening();

@@ -1,5 +1,6 @@
 /* Generators for tests: where they begin, and that they fail as they are told. tests/vectors/kits.tsv says more. */
 #include <idgen/testing.h>
+#include <idgen/view.h>
 #include <string.h>
 
 #include "check.h"

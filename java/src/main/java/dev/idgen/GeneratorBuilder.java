@@ -183,7 +183,7 @@ abstract sealed class GeneratorBuilder extends PropertySetters permits Generator
   }
 
   /** {@code clockOf} is given the library's configuration when all else was set. */
-  final Generator build(StoreSink storeSink, LongFunction<InstantSource> clockOf) {
+  final Generator build(HostSink storeSink, LongFunction<InstantSource> clockOf) {
     var logSink = log == null ? null : new LogSink(log);
     return configuration.with(
         storeSink,
