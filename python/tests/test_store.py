@@ -15,6 +15,7 @@ from typing import Any
 import idgen
 import pytest
 from conftest import distinct, expect, in_child, run_python, wait_until_forgotten
+from idgen import _drivers
 from idgen.sql import SqlStore
 from patience import wait_until
 
@@ -544,3 +545,14 @@ def test_a_host_that_gave_all_of_a_grant_back_is_not_told_that_the_store_went_ba
         b.close()
         with host("a") as a:
             assert a.next() > 0
+
+
+def test_of_a_drivers_numbers_mysqls_own_counts_and_not_the_sqlstate_beside_it() -> None:
+    class DriverError(Exception):
+        sqlstate = "23000"
+        errno = 1062
+
+    assert _drivers.code_of(DriverError(1062, "Duplicate entry"))[:2] == (1062, "")
+    assert _drivers.code_of(DriverError("Duplicate entry"))[:2] == (1062, "")
+    DriverError.errno = 0
+    assert _drivers.code_of(DriverError("Duplicate entry"))[:2] == (0, "23000")

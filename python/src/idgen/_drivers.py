@@ -196,9 +196,12 @@ def code_of(exception: BaseException) -> tuple[int, str, str]:
     for _ in range(8):
         if cause is None:
             break
-        for code in _codes_of(cause):
+        codes = _codes_of(cause)
+        # A driver of MySQL may have an SQLSTATE besides the number, which says less.
+        for code in codes:
             if isinstance(code, int) and code > 0:
                 return code, "", text
+        for code in codes:
             if isinstance(code, str) and len(code) == 5 and code.isalnum():
                 return 0, code, text
         if cause is not exception and (more := text_of(cause)) not in text:
@@ -212,12 +215,12 @@ def _says_that_the_pool_is_empty(exception: BaseException) -> bool:
     return kind.__name__ in _POOL_IS_EMPTY or (kind.__name__, kind.__module__) == ("TimeoutError", "sqlalchemy.exc")
 
 
-def _codes_of(exception: BaseException) -> set[object]:
+def _codes_of(exception: BaseException) -> list[object]:
     """MySQL's number, PostgreSQL's SQLSTATE, or both, wherever the driver has them."""
     if isinstance(exception, OSError):  # its errno is the system's
-        return set()
+        return []
     first = exception.args[0] if exception.args else None
     if isinstance(first, dict):  # pg8000
         first = first.get("C")
     named = (getattr(exception, name, None) for name in ("sqlstate", "pgcode", "errno"))
-    return {code for code in (first, *named) if isinstance(code, (int, str))}
+    return [code for code in (first, *named) if isinstance(code, (int, str))]
