@@ -26,7 +26,8 @@ def _delegated(
     """
 
     def call(self: Delegating, /, *arguments: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
-        return self._call(method, *arguments, **keywords)
+        result: _Result = self._call(method, *arguments, **keywords)
+        return result
 
     call.__name__ = call.__qualname__ = method.__name__
     call.__doc__ = method.__doc__
