@@ -76,7 +76,16 @@ class Columns {
     asked.users_table = table_;
     return asked;
   }
-  Answer ask(const Statement& asked) const { return session_.connection.execute(asked); }
+  Answer ask(const Statement& asked) const {
+    // A driver would take these for places of values. They can only have come with a name.
+    const auto places = static_cast<std::size_t>(std::count(asked.text.begin(), asked.text.end(), '?'));
+    if (places != asked.values.size() || asked.text.find_first_of("%:") != asked.text.npos) {
+      throw Error(Status::value, concat({"the table ", quote(table_),
+                                         ": a table, column or sequence with ?, % or : in its name cannot be read. Find "
+                                         "the highest id by hand, and use `idgen segment advance`"}));
+    }
+    return session_.connection.execute(asked);
+  }
   void add_others(const Answer& others) {
     for (const Row& row : others.rows) found_.others += (found_.others.empty() ? "" : ", ") + row.at(0).text;
   }
