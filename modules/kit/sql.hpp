@@ -6,6 +6,7 @@
 #include "sql/statement.hpp"
 #include "sql/terms.hpp"
 #include "store/grant_rules.hpp"
+#include "store/stored_number.hpp"
 
 namespace idgen::module {
 
@@ -17,7 +18,6 @@ inline constexpr const char* kHowToCreateGrants =
 
 using sql::largest_of;
 using sql::parts_of_name;
-using sql::stored_number;
 
 // A statement with its values in it. quoted(text) makes a literal of a text.
 template <class Quoted>

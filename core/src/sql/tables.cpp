@@ -5,6 +5,7 @@
 #include "idgen/text.hpp"
 #include "sql/workers.hpp"
 #include "store/grant_rules.hpp"
+#include "store/stored_number.hpp"
 
 namespace idgen::sql {
 

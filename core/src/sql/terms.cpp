@@ -1,25 +1,11 @@
 #include "sql/terms.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "idgen/text.hpp"
-#include "store/grant_rules.hpp"
+#include "store/stored_number.hpp"
 
 namespace idgen::sql {
-
-static bool reads_number(std::string_view text, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && number <= kLargestNumber;
-}
-
-std::uint64_t stored_number(const std::string& shown, const char* text) {
-  std::uint64_t number = 0;
-  if (text != nullptr && reads_number(text, number)) return number;
-  throw Error(Status::store_damaged, concat({shown, " holds ", (text == nullptr ? "NULL" : in_quotes(text)),
-                                             " where a number from 0 to 2^63 - 1 belongs. Set it right by hand, above "
-                                             "the highest id in use"}));
-}
 
 std::uint64_t grant_size(const RowTerms& terms, const SegmentRequest& request) {
   return std::max(idgen::grant_size(terms.step, request), terms.stride > 1 ? terms.stride : 0);

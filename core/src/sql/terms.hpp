@@ -26,9 +26,6 @@ struct SchemaRow {
   std::string stride, offset;  // as stored: an invalid one prevents only grants
 };
 
-// A number from the database, as text. Throws Error{store_damaged} for anything else, which must not be read as 0.
-std::uint64_t stored_number(const std::string& shown, const char* text);
-
 // At least one stride: less could hold no id at all.
 std::uint64_t grant_size(const RowTerms& terms, const SegmentRequest& request);
 // A condition for WHERE: the row says so.

@@ -6,6 +6,7 @@
 #include "idgen/text.hpp"
 #include "sql/terms.hpp"
 #include "store/nonce_text.hpp"
+#include "store/stored_number.hpp"
 
 namespace idgen::sql {
 
