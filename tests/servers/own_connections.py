@@ -27,12 +27,15 @@ class Watched:
 
 
 class Asking(Watched):
-    """One to PostgreSQL that records how durable each of its commits is, and nothing else."""
+    """One to PostgreSQL that records how durable each of its commits of a change is, and nothing else."""
 
     def __getattr__(self, name):
         return getattr(self.driver_connection, name)
 
     def commit(self):
         with self.driver_connection.cursor() as cursor:
-            self.log.append(cursor.execute("SHOW synchronous_commit").fetchone()[0])
+            asked = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL, current_setting('synchronous_commit')"
+            has_changed, durable = cursor.execute(asked).fetchone()
+        if has_changed:
+            self.log.append(durable)
         self.driver_connection.commit()

@@ -81,8 +81,8 @@ class Columns {
     const auto places = static_cast<std::size_t>(std::count(asked.text.begin(), asked.text.end(), '?'));
     if (places != asked.values.size() || asked.text.find_first_of("%:") != asked.text.npos) {
       throw Error(Status::value, concat({"the table ", quote(table_),
-                                         ": a table, column or sequence with ?, % or : in its name cannot be read. Find "
-                                         "the highest id by hand, and use `idgen segment advance`"}));
+                                         ": a table, column or sequence with ?, % or : in its name cannot be read. "
+                                         "Find the highest id by hand, and use `idgen segment advance`"}));
     }
     return session_.connection.execute(asked);
   }
