@@ -17,8 +17,8 @@
 
 #include "connection_slot.hpp"
 #include "guard.hpp"
-#include "idgen/number_store.hpp"
 #include "idgen/module.h"
+#include "idgen/number_store.hpp"
 #include "idgen/status.hpp"
 #include "idgen/store.hpp"
 #include "idgen/url.hpp"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "idgen/number_store.hpp"
 #include "idgen/log.hpp"
 #include "idgen/mutex.hpp"
+#include "idgen/number_store.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
 #include "idgen/store.hpp"

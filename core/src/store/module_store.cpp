@@ -7,8 +7,8 @@
 #include <new>
 #include <vector>
 
-#include "idgen/number_store.hpp"
 #include "idgen/module.h"
+#include "idgen/number_store.hpp"
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
 #include "module/module_loader.hpp"
