@@ -82,9 +82,9 @@ typedef struct idgen_sql_connections {
   uint32_t struct_size;
   uint32_t reserved;
   /* Required. Borrows a connection, calls function(work, connection, dialect) once, on this or on any other thread, and
-   * gives the connection back, all before it returns. It waits for the pool no longer than a bound of its own, and then
-   * fails with retry_after_ns = IDGEN_ENDS_WAITS, because whoever asks for an id may hold what it waits for. Its status
-   * counts only if `function` was not called. */
+   * gives the connection back, all before it returns. It bounds its wait for the pool, and then fails with
+   * retry_after_ns = IDGEN_ENDS_WAITS, because the thread that asks for an id may hold the connection that it waits
+   * for. Its status counts only if `function` was not called. */
   idgen_status_t (*with_connection)(void *ctx, idgen_sql_work_fn function, void *work, idgen_sql_error_t *err);
   /* Optional: what the driver knows without a statement. *inside = 1: the connection is inside a transaction; 0: it is
    * not; -1: the driver does not say. Then, or without this function, MySQL is asked by a statement, and others are
@@ -94,7 +94,7 @@ typedef struct idgen_sql_connections {
    * issued. */
   idgen_status_t (*execute)(void *ctx, void *connection, const idgen_sql_statement_t *statement,
                             idgen_sql_outcome_t *outcome, idgen_sql_error_t *err);
-  /* Required. Begins a transaction, of which the next statements are; in SQLite one that writes (BEGIN IMMEDIATE). */
+  /* Required. Begins a transaction for the next statements; in SQLite a writing transaction (BEGIN IMMEDIATE). */
   idgen_status_t (*begin)(void *ctx, void *connection, idgen_sql_error_t *err);
   /* Required. Returns IDGEN_OK when the server has acknowledged the commit. */
   idgen_status_t (*commit)(void *ctx, void *connection, idgen_sql_error_t *err);

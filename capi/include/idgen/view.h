@@ -27,7 +27,7 @@
  *     seen = load(&w->next, acquire);
  *     again: n = seen >= floor ? seen : floor + (seen & view->carry_mask);
  *     if (n >= min(load(&w->limit, acquire), ceiling)) idgen_next(...);
- *     over = n - seen;                           // numbers that nobody draws: idgen_stats counts ids by them
+ *     over = n - seen;                           // numbers that no call draws: idgen_stats counts ids by them
  *     if (over) fetch_add(&w->skipped, over, relaxed);
  *     if (!compare_exchange(&w->next, &seen, n + 1, acq_rel, acquire)) {
  *       if (over) fetch_sub(&w->skipped, over, relaxed);
@@ -42,15 +42,15 @@
  * seen >> sequence_bits with the tick takes the place of those with floor and ceiling.
  *
  * In a language in which each read costs, and in which no process forks, a view that is IDGEN_VIEW_LASTING can be
- * remembered: the words (w), and of them limit (acquire) and then first, as they were once. Whoever draws a number from
- * first on and below limit from these words may issue it, whatever has become of the range since. But a limit falls
- * while the store does not answer, to say when to ask it again. So look at version some times in a range: it changes
- * whenever limit or first does. If it has, go by the steps above once, and remember anew.
+ * remembered: the words (w), and of them limit (acquire) and then first, as they were once. A caller that draws a
+ * number from first on and below limit from these words may issue it, whatever has become of the range since. But a
+ * limit falls while the store does not answer, to say when to ask it again. So look at version some times in a range:
+ * it changes whenever limit or first does. If it has changed, take the steps above once, and remember the new values.
  *
  * These are the library's own steps, so both may draw at the same time, with the same guarantees, in a forked child
- * too. A number drawn outside of the range is passed on at once, in the process that drew it, and once; one that nobody
- * can have drawn is not used. Whoever changes a word otherwise, or passes on a number that it has used, makes ids that
- * are issued twice.
+ * too. The caller passes on a number drawn outside of the range at once, in the process that drew it, and only once.
+ * The library does not use a number that no caller can have drawn. A caller that changes a word in any other way, or
+ * passes on a number that it has used, causes ids to be issued twice.
  */
 #ifndef IDGEN_VIEW_H
 #define IDGEN_VIEW_H
@@ -105,18 +105,18 @@ typedef struct idgen_view {
  * owner, serials with a date, sequence_start = random) or by a clock of the host, any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_view(const idgen_t *generator, idgen_view_t *view, idgen_error_t *err);
 
-/* idgen_next for whoever has drawn `drawn` by IDGEN_VIEW_COUNTER, outside of the open range: nobody else will draw that
- * number, so it may be the id.
- * Errors: as idgen_next; IDGEN_E_ARGUMENT if the view is none of a counter. Blocks: as idgen_next. Threads: any. */
+/* idgen_next for a caller that has drawn `drawn` by IDGEN_VIEW_COUNTER, outside of the open range. No other caller
+ * draws that number, so it may become the id.
+ * Errors: as idgen_next; IDGEN_E_ARGUMENT if the view is not that of a counter. Blocks: as idgen_next. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_drawn(idgen_t *generator, uint64_t drawn, uint64_t *id,
                                                           idgen_error_t *err);
 
 /* What idgen_try_next is to idgen_next.
- * Errors: as idgen_try_next; IDGEN_E_ARGUMENT if the view is none of a counter. Blocks: no, not even on another call.
- * Threads: any. */
+ * Errors: as idgen_try_next; IDGEN_E_ARGUMENT if the view is not that of a counter. Blocks: no, not even on another
+ * call. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_drawn(idgen_t *generator, uint64_t drawn, uint64_t *id);
 
-/* One id of IDGEN_VIEW_COUNTER, or 0 and in *drawn what idgen_next_drawn goes on with. */
+/* One id of IDGEN_VIEW_COUNTER, or 0, and in *drawn the number to pass to idgen_next_drawn. */
 static inline int idgen_draw_counter(const idgen_view_t *view, uint64_t *drawn) {
   idgen_words_t *words = __atomic_load_n(view->words, __ATOMIC_CONSUME);
   *drawn = __atomic_fetch_add(&words->next, 1, __ATOMIC_ACQUIRE);
