@@ -39,10 +39,12 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help="run only these")
     parser.add_argument("--all", action="store_true", help="run everything")
-    parser.add_argument("--ci", action="store_true", help="run what `make test` runs, what the changes since the commit"
-                        " in tests/accepted need, and an eighth of the rest")  # fmt: skip
+    parser.add_argument("--ci", action="store_true", help="run what `make test` runs, an eighth of the rest, and as"
+                        " much as fits of what the changes since the commit in tests/accepted need")  # fmt: skip
     parser.add_argument("--check", action="store_true", help="run what the changes of the working tree need first")
     parser.add_argument("--plan", action="store_true", help="say what would run, and run nothing")
+    parser.add_argument("--accept", action="store_true", help="with --ci: run nothing; write into tests/accepted that"
+                        " HEAD was accepted, and what its changes needed and did not fit")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the parts")
     parser.add_argument("--changed", nargs="*", metavar="PATH", help="with --ci or --check: as if these had changed")
     return parser.parse_args()
@@ -90,32 +92,43 @@ def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
         return of(names), [f"{len(paths)} paths have changed here: {' '.join(names) or 'nothing to run'}"]
     if not options.ci:
         return of(names), []
+    return choose_ci(options, jobs)
+
+
+def choose_ci(options: argparse.Namespace, jobs: list[Job]) -> tuple[list[Job], list[str]]:
     said = ["Always: " + " ".join(USUAL)]
-    chosen = of(USUAL)
     base = plan.base()
-    if paths is None and base is None:
-        needed = {name: ["(tests/accepted names no ancestor of HEAD)"] for name in REST}
+    earlier = plan.waiting() if base and options.changed is None else []
+    if options.changed is not None:
+        needed = plan.by_change(options.changed, jobs)
+        since = "as if these paths had changed"
+    elif base:
+        needed = plan.by_change(plan.changed_since(base), jobs)
+        since = f"the changes since {base[:9]}"
     else:
-        needed = plan.by_change(plan.changed_since(base) if paths is None else paths, jobs)
-        said.append(f"Changed since {base[:9]}:" if paths is None else "As if these had changed:")
-    for name, because in needed.items():
-        chosen += [job for job in of([name]) if job not in chosen]
-        said.append(f"  {name}: {because[0]}" + (f" and {len(because) - 1} more" if len(because) > 1 else ""))
+        needed = {unit: ["everything"] for unit in plan.units_of(jobs)}
+        since = "tests/accepted names no ancestor of HEAD"
     turn = plan.turn()
-    rest = [job for job in jobs if job not in chosen]
-    slices = plan.slices(jobs)
-    due = [job for job in jobs if slices.get(plan.unit_of(job)) == turn]
-    mine = [job for job in rest if job in due]
-    for job in due:
-        if job.part == "modules":
-            job.env["IDGEN_TEST_SLICE"] = "all"  # cases too that otherwise take turns
-    left = Counter(job.part for job in rest if job not in mine)
-    units = " ".join(sorted({plan.unit_of(job) for job in mine}))
-    said.append(f"By turn, slice {turn} of 0 to {plan.SLICES - 1}: {units or 'nothing that is not chosen already'}")
-    said.append("Not run, neither chosen by a change nor by turn: "
+    rest = plan.choose(jobs, [*earlier, *needed], turn)
+    if options.accept:
+        plan.accept(rest.left)
+    said.append(f"By turn, slice {turn} of 0 to {plan.SLICES - 1}: {' '.join(rest.due)}")
+    said.append(f"By change ({since}):")
+    for unit in rest.taken:
+        because = needed.get(unit, [])
+        words = because[0] + (f" and {len(because) - 1} more" if len(because) > 1 else "") if because else ""
+        said.append(f"  {unit}: {words}{' left by an earlier submission' if unit in earlier else ''}")
+    said.append(f"Needed by the changes too, and left to the next submission: {' '.join(rest.left) or 'nothing'}")
+    chosen = {*rest.due, *rest.taken}
+    others = Counter(unit.split("/")[0] for unit in plan.units_of(jobs) if unit not in chosen and unit not in rest.left)
+    said.append("Not run, neither needed nor by turn: "
                 + " ".join(f"{part} ({count} jobs)" if part in plan.FILES else part
-                           for part, count in left.items()))  # fmt: skip
-    return chosen + mine, said
+                           for part, count in others.items()))  # fmt: skip
+    said.append(f"Besides `make test`, about {rest.cost_s / 60:.0f} core minutes.")
+    for job in jobs:
+        if job.part == "modules" and job.name in rest.due:
+            job.env["IDGEN_TEST_SLICE"] = "all"  # cases too that otherwise take turns
+    return [job for job in jobs if job.part in USUAL or plan.unit_of(job) in chosen], said
 
 
 def with_needs(chosen: list[Job]) -> list[Job]:
@@ -286,7 +299,7 @@ def main() -> int:
     chosen, said = choose(options)
     if said:
         say("== Plan\n" + "\n".join(said))
-    if options.plan or not chosen:
+    if options.plan or options.accept or not chosen:
         return 0
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(130))

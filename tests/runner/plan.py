@@ -1,19 +1,25 @@
-"""Which parts a change needs (tests/parts.tsv), and which of the rest are this submission's turn."""
+"""Which parts a change needs (tests/parts.tsv), which of the rest are this submission's turn, and what waits for the
+next submission because it would take CI too long."""
 
 from __future__ import annotations
 
 import subprocess
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from jobs import ROOT, Job
-from parts import PARTS, REST
+from parts import BUILD_S, REST
 
 TABLE = ROOT / "tests/parts.tsv"
-# The commit whose submission was accepted last; everything after it is new. Its changes count the submissions.
+# The commit whose submission was accepted last, and the units that its changes needed and that wait, one per line.
+# Everything after the commit is new. The changes of the file count the submissions.
 ACCEPTED = ROOT / "tests/accepted"
 SLICES = 8
 FILES = ("modules", "recipes", "newest")  # whose jobs are files of tests, with turns of their own
+# Core seconds for what CI runs besides `make test`: half an hour on the two cores where the jobs' seconds were measured.
+# What does not fit waits, and is among the first that the next submission runs.
+BUDGET_S = 2400
 
 
 def git(*arguments: str) -> str:
@@ -62,15 +68,33 @@ def base() -> str | None:
     return commit
 
 
+def waiting() -> list[str]:
+    """The units that an earlier submission left to the next one, those that wait longest first."""
+    return ACCEPTED.read_text().split()[1:]
+
+
+def accept(left: list[str]) -> None:
+    """Writes that HEAD was accepted, and what its changes still need."""
+    ACCEPTED.write_text("\n".join([git("rev-parse", "HEAD").strip(), *left]) + "\n")
+
+
 def by_change(paths: list[str], jobs: list[Job]) -> dict[str, list[str]]:
-    """Names of parts and jobs, each with the paths that need it. A file of tests needs every job that runs it."""
-    needed: dict[str, list[str]] = {}
+    """Names of units, each with the paths that need it: first those with changed tests, then those that most paths
+    need, and those that as many need as their row names them. A file of tests needs every job that runs it."""
+    needed: dict[str, dict[str, None]] = {}
+    changed = set()
+    rest = [job for job in jobs if job.part in REST]
     for path in paths:
         row = row_of(path)
-        running = [job.name for job in jobs if path in job.command and job.part in REST]
-        for name in [*(wanted(row[2], path) if row else REST), *running]:
-            needed.setdefault(name, []).append(path)
-    return needed
+        running = [job for job in rest if path in job.command]
+        changed |= {unit_of(job) for job in running if job.part != "newest"}
+        named = [job for name in (wanted(row[2], path) if row else REST) for job in rest if matches(job, name)]
+        for job in [*named, *running]:
+            needed.setdefault(unit_of(job), {})[path] = None
+    return {
+        unit: list(because)
+        for unit, because in sorted(needed.items(), key=lambda item: (item[0] not in changed, -len(item[1])))
+    }
 
 
 def turn() -> int:
@@ -86,18 +110,61 @@ def unit_of(job: Job) -> str:
     return job.name if job.part in FILES else job.part
 
 
-def slices(jobs: list[Job]) -> dict[str, int]:
-    """The slice of each unit of the rest: the longest first, each into the one that takes the least time so far."""
-    cost: dict[str, float] = {}
+def cost_of(jobs: list[Job], built: set[str]) -> float:
+    """In core seconds, with the builds that are not among those that are built anyway."""
+    builds = {name for job in jobs for name in job.needs} - built
+    return sum(job.seconds * min(job.cores, 2) for job in jobs) + sum(BUILD_S.get(name, 0) for name in builds)
+
+
+def units_of(jobs: list[Job]) -> dict[str, list[Job]]:
+    units: dict[str, list[Job]] = {}
     for job in jobs:
         if job.part in REST:
-            unit = unit_of(job)
-            cost[unit] = cost.get(unit, PARTS[job.part].build_s) + job.seconds * job.cores
+            units.setdefault(unit_of(job), []).append(job)
+    return units
+
+
+def slices(jobs: list[Job]) -> dict[str, int]:
+    """The slice of each unit of the rest: the longest first, each into the one that takes the least time so far."""
+    cost = {unit: cost_of(own, {"build/hosts"}) for unit, own in units_of(jobs).items()}
     totals = [0.0] * SLICES
     found = {}
     for unit in sorted(cost, key=lambda unit: (-cost[unit], unit)):
         found[unit] = min(range(SLICES), key=lambda number: totals[number])
         totals[found[unit]] += cost[unit]
+    return found
+
+
+@dataclass
+class Choice:
+    """What CI runs of the rest, by unit."""
+
+    due: list[str]  # by turn
+    taken: list[str]  # of what earlier submissions left, and of what changes need
+    left: list[str]  # what is needed and waits for the next submission
+    cost_s: float
+
+
+def choose(jobs: list[Job], needed: list[str], number: int) -> Choice:
+    """The slice of that number, and of what is needed, in that order, as much as the budget allows."""
+    units = units_of(jobs)
+    of_slice = slices(jobs)
+    found = Choice([unit for unit in units if of_slice[unit] == number], [], [], 0.0)
+    built: set[str] = set()
+
+    def add(unit: str) -> None:
+        found.cost_s += cost_of(units[unit], built)
+        built.update(name for job in units[unit] for name in job.needs)
+
+    for unit in found.due:
+        add(unit)
+    for unit in dict.fromkeys(needed):
+        if unit in units and unit not in found.due:
+            if found.cost_s + cost_of(units[unit], built) <= BUDGET_S:
+                found.taken.append(unit)
+                add(unit)
+            else:
+                found.left.append(unit)
     return found
 
 

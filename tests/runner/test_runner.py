@@ -195,11 +195,48 @@ def test_every_path_of_the_repository_has_a_row_and_every_row_names_what_exists(
     assert unused == []
 
 
-def test_a_file_of_tests_that_has_changed_runs_wherever_it_is_run(monkeypatch):
-    monkeypatch.setattr(parts, "gtest", lambda *_, **__: [])  # asks a tree that was built
-    every = [job for name, part in parts.PARTS.items() for job in part.jobs(name)]
-    chosen = plan.by_change(["tests/servers/test_conformance.py"], every)
-    assert set(chosen) == {"asan/conformance", "newest/conformance-mysql", "newest/conformance-mariadb"}
+@pytest.fixture
+def every_job(monkeypatch):
+    """But those of the C++ tests: CMake says which there are, in a tree that is configured."""
+    monkeypatch.setattr(parts, "gtest", lambda *_, **__: [])
+    return [job for name, part in parts.PARTS.items() for job in part.jobs(name)]
+
+
+def test_a_file_of_tests_that_has_changed_runs_wherever_it_is_run(every_job):
+    chosen = plan.by_change(["tests/servers/test_conformance.py"], every_job)
+    assert set(chosen) == {"asan", "newest/conformance-mysql", "newest/conformance-mariadb"}
+
+
+def test_every_name_of_a_row_is_that_of_a_part_or_a_job(every_job):
+    names = {name for _, _, more in plan.table() for name in more} - {"-", "modules/{file}"} - set(parts.PARTS)
+    assert [name for name in names if not any(plan.matches(job, name) for job in every_job)] == []
+
+
+def test_changed_tests_come_first_and_then_what_most_changes_need(every_job):
+    needed = plan.by_change(["core/src/cipher/ff1.cpp", "capi/src/idgen.cpp", "tests/servers/test_fork.py"], every_job)
+    assert list(needed) == ["modules/fork", "asan", "go-race", "dist", "consumers"]
+
+
+def test_eight_submissions_run_everything_by_turn(every_job):
+    due = [unit for number in range(plan.SLICES) for unit in plan.choose(every_job, [], number).due]
+    assert sorted(due) == sorted(plan.units_of(every_job))
+
+
+def test_what_changes_need_runs_within_eight_submissions_and_none_costs_more_than_the_budget(every_job):
+    left = list(plan.units_of(every_job))
+    for number in range(plan.SLICES):
+        choice = plan.choose(every_job, left, number)
+        assert choice.cost_s <= plan.BUDGET_S
+        assert sorted([*choice.due, *choice.taken, *choice.left]) == sorted({*choice.due, *left})
+        left = choice.left
+    assert left == []
+
+
+def test_what_was_left_by_a_submission_is_in_the_file_that_says_what_was_accepted(monkeypatch, tmp_path):
+    monkeypatch.setattr(plan, "ACCEPTED", tmp_path / "accepted")
+    plan.accept(["asan", "modules/workers"])
+    assert plan.base() == plan.git("rev-parse", "HEAD").strip()
+    assert plan.waiting() == ["asan", "modules/workers"]
 
 
 def test_a_test_meets_its_own_deadline_before_the_runner_ends_its_job():
