@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "../tests/draws.h"
 #include "commands.hpp"
 #include "floors.hpp"
 #include "generator.hpp"
@@ -89,14 +90,15 @@ void owners(int rounds, unsigned most) {
       {"batch, one owner",
        [&](std::size_t count) {
          for (std::size_t i = 0; i < count; i += kBatch)
-           check(idgen_next_batch_for(g, views.data(), 1, ids.data(), kBatch, &written, nullptr, nullptr, &error),
+           check(draw_for(g, views.data(), nullptr, 1, ids.data(), nullptr, kBatch, &written, nullptr, nullptr, &error),
                  error);
        },
        kBatch},
       {"batch, an owner each",
        [&](std::size_t count) {
          for (std::size_t i = 0; i < count; i += kBatch) {
-           check(idgen_next_batch_for(g, views.data(), kBatch, ids.data(), kBatch, &written, nullptr, nullptr, &error),
+           check(draw_for(g, views.data(), nullptr, kBatch, ids.data(), nullptr, kBatch, &written, nullptr, nullptr,
+                          &error),
                  error);
          }
        },
@@ -104,8 +106,8 @@ void owners(int rounds, unsigned most) {
       {"batch, an integer each",
        [&](std::size_t count) {
          for (std::size_t i = 0; i < count; i += kBatch) {
-           check(idgen_next_batch_for_ints(g, numbers.data(), kBatch, ids.data(), kBatch, &written, nullptr, nullptr,
-                                           &error),
+           check(draw_for(g, nullptr, numbers.data(), kBatch, ids.data(), nullptr, kBatch, &written, nullptr, nullptr,
+                          &error),
                  error);
          }
        },

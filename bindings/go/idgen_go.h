@@ -8,6 +8,7 @@
 
 #include <idgen/admin.h>
 #include <idgen/cipher.h>
+#include <idgen/host.h>
 #include <idgen/idgen.h>
 #include <idgen/route.h>
 #include <idgen/standard.h>
@@ -83,7 +84,9 @@ static inline idgen_view_t idgen_go_view(uintptr_t generator) {
  * given up. */
 static inline idgen_go_number idgen_go_try_next_drawn(uintptr_t generator, uint64_t drawn) {
   idgen_go_number result = {0, {NULL, IDGEN_OK}};
-  result.failure.status = idgen_try_next_drawn((idgen_t *)generator, drawn, &result.value);
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.flags = IDGEN_DRAW_TRY | IDGEN_DRAW_DRAWN, draw.n = 1, draw.ids = &result.value, draw.drawn = drawn;
+  result.failure.status = idgen_draw((idgen_t *)generator, &draw, NULL);
   return result;
 }
 
@@ -108,8 +111,10 @@ static inline int idgen_go_is_callback(void) { return idgen_go_callbacks > 0; }
 static inline idgen_go_number idgen_go_next_waited(uintptr_t generator, uint64_t waited_ns, int32_t *flag) {
   IDGEN_GO_ERROR(error);
   idgen_go_number result = {0, {NULL, IDGEN_OK}};
-  result.failure = idgen_go_fail(
-      idgen_next_waited((idgen_t *)generator, waited_ns, &result.value, idgen_go_asks(flag), flag, &error), &error);
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = 1, draw.ids = &result.value, draw.waited_ns = waited_ns;
+  draw.cancelled = idgen_go_asks(flag), draw.ctx = flag;
+  result.failure = idgen_go_fail(idgen_draw((idgen_t *)generator, &draw, &error), &error);
   return result;
 }
 
@@ -119,19 +124,21 @@ static inline idgen_go_failure idgen_go_wait_for_room(uintptr_t generator, uint6
   return idgen_go_fail(idgen_wait_for_room((idgen_t *)generator, waited_ns, idgen_go_asks(flag), flag, &error), &error);
 }
 
-/* idgen_try_next_batch and idgen_try_next_block. A status other than IDGEN_E_WOULD_BLOCK is one that the call which may
+/* IDGEN_DRAW_TRY. A status other than IDGEN_E_WOULD_BLOCK is one that the call which may
  * wait gives at once, with a message. */
 static inline int idgen_go_is_final(idgen_status_t status) {
   return status != IDGEN_OK && status != IDGEN_E_WOULD_BLOCK;
 }
 
 static inline idgen_go_number idgen_go_try_fill(uintptr_t generator, uint64_t *ids, size_t n) {
-  size_t written = 0;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.flags = IDGEN_DRAW_TRY, draw.n = n, draw.ids = ids;
   idgen_go_number result = {0, {NULL, IDGEN_OK}};
-  result.failure.status = idgen_try_next_batch((idgen_t *)generator, ids, n, &written);
-  result.value = written;
+  result.failure.status = idgen_draw((idgen_t *)generator, &draw, NULL);
+  result.value = draw.written;
   if (idgen_go_is_final(result.failure.status)) {
     IDGEN_GO_ERROR(error);
+    size_t written = 0;
     result.failure = idgen_go_fail(
         idgen_next_batch((idgen_t *)generator, ids + result.value, n - result.value, &written, &error), &error);
     result.value += written;
@@ -145,14 +152,16 @@ typedef struct {
 } idgen_go_block;
 
 static inline idgen_go_block idgen_go_try_next_block(uintptr_t generator, uint64_t want) {
-  idgen_block_t block = IDGEN_BLOCK_INIT;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.flags = IDGEN_DRAW_TRY | IDGEN_DRAW_BLOCK, draw.n = want;
   idgen_go_block result = {0, 0, 0, {NULL, IDGEN_OK}};
-  result.failure.status = idgen_try_next_block((idgen_t *)generator, want, &block);
+  result.failure.status = idgen_draw((idgen_t *)generator, &draw, NULL);
   if (idgen_go_is_final(result.failure.status)) {
     IDGEN_GO_ERROR(error);
-    result.failure = idgen_go_fail(idgen_next_block((idgen_t *)generator, want, &block, &error), &error);
+    draw.flags = IDGEN_DRAW_BLOCK;
+    result.failure = idgen_go_fail(idgen_draw((idgen_t *)generator, &draw, &error), &error);
   }
-  result.first = block.first, result.count = block.count, result.stride = block.stride;
+  result.first = draw.first, result.count = draw.written, result.stride = draw.stride;
   return result;
 }
 
@@ -181,18 +190,23 @@ static inline idgen_owner_t idgen_go_owner_of(const char *data, size_t size, int
   return space->owner;
 }
 
+/* Draws what `draw` says; the flag may be NULL. */
+static inline idgen_go_number idgen_go_draw(uintptr_t generator, idgen_draw_t *draw, int32_t *flag) {
+  IDGEN_GO_ERROR(error);
+  draw->cancelled = idgen_go_asks(flag), draw->ctx = flag;
+  idgen_go_number result;
+  result.failure = idgen_go_fail(idgen_draw((idgen_t *)generator, draw, &error), &error);
+  result.value = draw->written;
+  return result;
+}
+
 static inline idgen_go_number idgen_go_fill_for(uintptr_t generator, const char *data, size_t size, int64_t number,
                                                 uint64_t *ids, size_t n, int32_t *flag) {
-  IDGEN_GO_ERROR(error);
   idgen_go_owner space;
   const idgen_owner_t owner = idgen_go_owner_of(data, size, number, &space);
-  size_t written = 0;
-  idgen_go_number result;
-  result.failure = idgen_go_fail(
-      idgen_next_batch_for((idgen_t *)generator, &owner, 1, ids, n, &written, idgen_go_asks(flag), flag, &error),
-      &error);
-  result.value = written;
-  return result;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n, draw.ids = ids, draw.owners = &owner, draw.owner_count = 1;
+  return idgen_go_draw(generator, &draw, flag);
 }
 
 static inline idgen_go_number idgen_go_next_for_until(uintptr_t generator, const char *data, size_t size,
@@ -220,14 +234,9 @@ static inline idgen_go_number idgen_go_try_next_for(uintptr_t generator, const c
 
 static inline idgen_go_number idgen_go_fill_for_ints(uintptr_t generator, const int64_t *owners, uint64_t *ids,
                                                      size_t n, int32_t *flag) {
-  IDGEN_GO_ERROR(error);
-  size_t written = 0;
-  idgen_go_number result;
-  result.failure = idgen_go_fail(
-      idgen_next_batch_for_ints((idgen_t *)generator, owners, n, ids, n, &written, idgen_go_asks(flag), flag, &error),
-      &error);
-  result.value = written;
-  return result;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n, draw.ids = ids, draw.int_owners = owners, draw.owner_count = n;
+  return idgen_go_draw(generator, &draw, flag);
 }
 
 /* Many owners come packed, because memory of Go's may not hold pointers to more of it: the bytes of all, and where each
@@ -244,16 +253,11 @@ static inline void idgen_go_unpack(const char *bytes, const size_t *ends, size_t
 
 static inline idgen_go_number idgen_go_fill_for_each(uintptr_t generator, const char *bytes, const size_t *ends,
                                                      uint64_t *ids, size_t n, int32_t *flag) {
-  IDGEN_GO_ERROR(error);
   idgen_owner_t owners[IDGEN_GO_OWNERS];
   idgen_go_unpack(bytes, ends, n, owners);
-  size_t written = 0;
-  idgen_go_number result;
-  result.failure = idgen_go_fail(
-      idgen_next_batch_for((idgen_t *)generator, owners, n, ids, n, &written, idgen_go_asks(flag), flag, &error),
-      &error);
-  result.value = written;
-  return result;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n, draw.ids = ids, draw.owners = owners, draw.owner_count = n;
+  return idgen_go_draw(generator, &draw, flag);
 }
 
 typedef struct {
@@ -263,16 +267,11 @@ typedef struct {
 
 static inline idgen_go_number idgen_go_fill_wide_for(uintptr_t generator, const char *data, size_t size, int64_t number,
                                                      idgen_wide_id_t *ids, size_t n, int32_t *flag) {
-  IDGEN_GO_ERROR(error);
   idgen_go_owner space;
   const idgen_owner_t owner = idgen_go_owner_of(data, size, number, &space);
-  size_t written = 0;
-  idgen_go_number result;
-  result.failure = idgen_go_fail(
-      idgen_next_wide_for((idgen_t *)generator, &owner, 1, ids, n, &written, idgen_go_asks(flag), flag, &error),
-      &error);
-  result.value = written;
-  return result;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n, draw.wide_ids = ids, draw.owners = &owner, draw.owner_count = 1;
+  return idgen_go_draw(generator, &draw, flag);
 }
 
 static inline idgen_go_wide idgen_go_next_wide_for(uintptr_t generator, const char *data, size_t size, int64_t number,
@@ -284,28 +283,18 @@ static inline idgen_go_wide idgen_go_next_wide_for(uintptr_t generator, const ch
 
 static inline idgen_go_number idgen_go_fill_wide_for_ints(uintptr_t generator, const int64_t *owners,
                                                           idgen_wide_id_t *ids, size_t n, int32_t *flag) {
-  IDGEN_GO_ERROR(error);
-  size_t written = 0;
-  idgen_go_number result;
-  result.failure = idgen_go_fail(
-      idgen_next_wide_for_ints((idgen_t *)generator, owners, n, ids, n, &written, idgen_go_asks(flag), flag, &error),
-      &error);
-  result.value = written;
-  return result;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n, draw.wide_ids = ids, draw.int_owners = owners, draw.owner_count = n;
+  return idgen_go_draw(generator, &draw, flag);
 }
 
 static inline idgen_go_number idgen_go_fill_wide_for_each(uintptr_t generator, const char *bytes, const size_t *ends,
                                                           idgen_wide_id_t *ids, size_t n, int32_t *flag) {
-  IDGEN_GO_ERROR(error);
   idgen_owner_t owners[IDGEN_GO_OWNERS];
   idgen_go_unpack(bytes, ends, n, owners);
-  size_t written = 0;
-  idgen_go_number result;
-  result.failure = idgen_go_fail(
-      idgen_next_wide_for((idgen_t *)generator, owners, n, ids, n, &written, idgen_go_asks(flag), flag, &error),
-      &error);
-  result.value = written;
-  return result;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n, draw.wide_ids = ids, draw.owners = owners, draw.owner_count = n;
+  return idgen_go_draw(generator, &draw, flag);
 }
 
 /* ------------------------------------------------------------------------------- configuration and lifetime */

@@ -80,7 +80,6 @@ ARRAY(TYPE *, JNI, JAVA)
 %typemap(argout) TYPE * "if (result == IDGEN_OK) store(jenv, $input, *$1);"
 %enddef
 STRUCT_OUT(idgen_parts_t, jlongArray, long[])
-STRUCT_OUT(idgen_block_t, jlongArray, long[])
 STRUCT_OUT(idgen_stats_t, jobjectArray, Object[])
 STRUCT_OUT(idgen_standard_parts_t, jlongArray, long[])
 STRUCT_OUT(idgen_text_parts_t, jlongArray, long[])
@@ -181,22 +180,11 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_close_wait;
 %ignore idgen_next;
 %ignore idgen_next_batch;
-%ignore idgen_next_batch_wait;
-%ignore idgen_next_block;
-%ignore idgen_next_block_wait;
 %ignore idgen_try_next;
-%ignore idgen_try_next_batch;
-%ignore idgen_try_next_block;
-%ignore idgen_next_waited;
-%ignore idgen_wait_max_ns;
-%ignore idgen_wait_for_room;
+%ignore idgen_draw;
 %ignore idgen_next_for;
 %ignore idgen_next_for_int;
 %ignore idgen_try_next_for;
-%ignore idgen_next_batch_for;
-%ignore idgen_next_batch_for_ints;
-%ignore idgen_next_wide_for;
-%ignore idgen_next_wide_for_ints;
 %ignore idgen_format_wide;
 %ignore idgen_config_get;
 %ignore idgen_config_names;

@@ -121,10 +121,6 @@ bool load(JNIEnv* env, jlongArray in, idgen_parts_t* parts) {
   return true;
 }
 
-void store(JNIEnv* env, jlongArray out, const idgen_block_t& block) {
-  store(env, out, {static_cast<jlong>(block.first), static_cast<jlong>(block.count), static_cast<jlong>(block.stride)});
-}
-
 void store(JNIEnv* env, jobjectArray out, const idgen_stats_t& stats) {
   store_numbers(env, out,
                 {static_cast<jlong>(stats.handles),

@@ -115,7 +115,6 @@ jbyteArray bytes(JNIEnv* env, const char* text, std::size_t size);
 // that is too short throws.
 void store(JNIEnv* env, jlongArray out, std::initializer_list<jlong> numbers);
 void store(JNIEnv* env, jlongArray out, const idgen_parts_t& parts);
-void store(JNIEnv* env, jlongArray out, const idgen_block_t& block);
 void store(JNIEnv* env, jobjectArray out, const idgen_stats_t& stats);
 void store(JNIEnv* env, jlongArray out, const idgen_standard_parts_t& parts);
 void store(JNIEnv* env, jlongArray out, const idgen_text_parts_t& parts);

@@ -1,5 +1,6 @@
 // The calls that make ids. The id is the return value and a failure is thrown: an array for the result would double the
 // cost of the call.
+#include <idgen/host.h>
 #include <idgen/view.h>
 
 #include <algorithm>
@@ -17,12 +18,25 @@ namespace {
 constexpr jint kChunk = 1024;
 static_assert(sizeof(std::uint64_t) == sizeof(jlong));
 
-jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator) {
+idgen_draw_t request(std::uint32_t flags, std::size_t n, std::uint64_t* ids, Waiter* waiter = nullptr) {
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.flags = flags;
+  draw.n = n;
+  draw.ids = ids;
+  if (waiter != nullptr) {
+    draw.cancelled = is_interrupted;
+    draw.ctx = waiter;
+  }
+  return draw;
+}
+
+jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator, std::uint64_t waited_ns = 0) {
   Waiter waiter{env, natives};
   Error error;
   std::uint64_t id = 0;
-  std::size_t written = 0;
-  const idgen_status_t status = idgen_next_batch_wait(generator, &id, 1, &written, is_interrupted, &waiter, &error);
+  idgen_draw_t draw = request(0, 1, &id, &waiter);
+  draw.waited_ns = waited_ns;
+  const idgen_status_t status = idgen_draw(generator, &draw, &error);
   if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error);
   return static_cast<jlong>(id);
 }
@@ -31,7 +45,13 @@ jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator) {
 // why.
 bool is_final(idgen_status_t status) { return status != IDGEN_OK && status != IDGEN_E_WOULD_BLOCK; }
 
-// What comes after idgen_try_next or idgen_try_next_drawn.
+idgen_status_t try_next_drawn(idgen_t* generator, jlong drawn, std::uint64_t& id) {
+  idgen_draw_t draw = request(IDGEN_DRAW_TRY | IDGEN_DRAW_DRAWN, 1, &id);
+  draw.drawn = static_cast<std::uint64_t>(drawn);
+  return idgen_draw(generator, &draw, nullptr);
+}
+
+// What comes after idgen_try_next or try_next_drawn.
 jboolean try_next(JNIEnv* env, jclass natives, idgen_t* generator, idgen_status_t status, std::uint64_t number,
                   jlongArray out) {
   if (status == IDGEN_E_WOULD_BLOCK) return JNI_FALSE;
@@ -39,6 +59,11 @@ jboolean try_next(JNIEnv* env, jclass natives, idgen_t* generator, idgen_status_
   if (env->ExceptionCheck() == JNI_TRUE) return JNI_FALSE;
   idgen_jni::store(env, out, {id});
   return JNI_TRUE;
+}
+
+void store_block(JNIEnv* env, jlongArray out, const idgen_draw_t& draw) {
+  idgen_jni::store(env, out,
+                   {static_cast<jlong>(draw.first), static_cast<jlong>(draw.written), static_cast<jlong>(draw.stride)});
 }
 
 // Fills by `draw(ids, n, written)`, through a buffer on the stack: a call that may wait must not hold up the collector
@@ -96,7 +121,7 @@ JNIEXPORT jobject JNICALL Java_dev_idgen_IdgenJNI_words(JNIEnv* env, jclass, jlo
 JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_nextDrawn(JNIEnv* env, jclass natives, jlong generator, jlong drawn) {
   auto* g = idgen_jni::handle<idgen_t>(generator);
   std::uint64_t id = 0;
-  if (idgen_try_next_drawn(g, static_cast<std::uint64_t>(drawn), &id) == IDGEN_OK) return static_cast<jlong>(id);
+  if (try_next_drawn(g, drawn, id) == IDGEN_OK) return static_cast<jlong>(id);
   return next_slow(env, natives, g);
 }
 
@@ -104,7 +129,7 @@ JNIEXPORT jboolean JNICALL Java_dev_idgen_IdgenJNI_tryNextDrawn(JNIEnv* env, jcl
                                                                 jlong drawn, jlongArray out) {
   auto* g = idgen_jni::handle<idgen_t>(generator);
   std::uint64_t id = 0;
-  const idgen_status_t status = idgen_try_next_drawn(g, static_cast<std::uint64_t>(drawn), &id);
+  const idgen_status_t status = try_next_drawn(g, drawn, id);
   return try_next(env, natives, g, status, id, out);
 }
 
@@ -123,8 +148,10 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fill(JNIEnv* env, jclass natives,
   jint done = 0;
   const idgen_status_t status =
       fill(env, ids, offset, length, done, [&](std::uint64_t* chunk, std::size_t n, std::size_t* written) {
-        return idgen_next_batch_wait(idgen_jni::handle<idgen_t>(generator), chunk, n, written, is_interrupted, &waiter,
-                                     &error);
+        idgen_draw_t draw = request(0, n, chunk, &waiter);
+        const idgen_status_t drawn = idgen_draw(idgen_jni::handle<idgen_t>(generator), &draw, &error);
+        *written = draw.written;
+        return drawn;
       });
   if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error, static_cast<std::size_t>(done));
 }
@@ -134,12 +161,10 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fillDirect(JNIEnv* env, jclass na
                                                           jint offset, jint length) {
   Waiter waiter{env, natives};
   Error error;
-  std::size_t written = 0;
   auto* const memory = static_cast<std::uint64_t*>(env->GetDirectBufferAddress(ids));
-  const idgen_status_t status =
-      idgen_next_batch_wait(idgen_jni::handle<idgen_t>(generator), memory + offset, static_cast<std::size_t>(length),
-                            &written, is_interrupted, &waiter, &error);
-  if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error, written);
+  idgen_draw_t draw = request(0, static_cast<std::size_t>(length), memory + offset, &waiter);
+  const idgen_status_t status = idgen_draw(idgen_jni::handle<idgen_t>(generator), &draw, &error);
+  if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error, draw.written);
 }
 
 JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_waitMaxNs(JNIEnv*, jclass, jlong generator) {
@@ -149,14 +174,7 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_waitMaxNs(JNIEnv*, jclass, jlong
 // For a virtual thread, which waits elsewhere (VirtualWaiters.java).
 JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_nextWaited(JNIEnv* env, jclass natives, jlong generator,
                                                            jlong waited_ns) {
-  Waiter waiter{env, natives};
-  Error error;
-  std::uint64_t id = 0;
-  const idgen_status_t status =
-      idgen_next_waited(idgen_jni::handle<idgen_t>(generator), static_cast<std::uint64_t>(waited_ns), &id,
-                        is_interrupted, &waiter, &error);
-  if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error);
-  return static_cast<jlong>(id);
+  return next_slow(env, natives, idgen_jni::handle<idgen_t>(generator), static_cast<std::uint64_t>(waited_ns));
 }
 
 // For BlockingCalls.java.
@@ -177,7 +195,9 @@ JNIEXPORT jint JNICALL Java_dev_idgen_IdgenJNI_tryFill(JNIEnv* env, jclass nativ
   jint done = 0;
   const idgen_status_t status =
       fill(env, ids, offset, length, done, [&](std::uint64_t* chunk, std::size_t n, std::size_t* written) {
-        const idgen_status_t tried = idgen_try_next_batch(g, chunk, n, written);
+        idgen_draw_t draw = request(IDGEN_DRAW_TRY, n, chunk);
+        const idgen_status_t tried = idgen_draw(g, &draw, nullptr);
+        *written = draw.written;
         if (!is_final(tried)) return tried;
         std::size_t more = 0;
         const idgen_status_t said = idgen_next_batch(g, chunk + *written, n - *written, &more, &error);
@@ -224,11 +244,10 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_nextBlock(JNIEnv* env, jclass nat
                                                          jlongArray out) {
   Waiter waiter{env, natives};
   Error error;
-  idgen_block_t block = IDGEN_BLOCK_INIT;
-  const idgen_status_t status = idgen_next_block_wait(
-      idgen_jni::handle<idgen_t>(generator), static_cast<std::uint64_t>(want), &block, is_interrupted, &waiter, &error);
+  idgen_draw_t draw = request(IDGEN_DRAW_BLOCK, static_cast<std::size_t>(want), nullptr, &waiter);
+  const idgen_status_t status = idgen_draw(idgen_jni::handle<idgen_t>(generator), &draw, &error);
   if (status != IDGEN_OK) return idgen_jni::raise(env, natives, status, &error);
-  idgen_jni::store(env, out, block);
+  store_block(env, out, draw);
 }
 
 // False: there is none at once.
@@ -236,13 +255,16 @@ JNIEXPORT jboolean JNICALL Java_dev_idgen_IdgenJNI_tryNextBlock(JNIEnv* env, jcl
                                                                 jlong want, jlongArray out) {
   auto* g = idgen_jni::handle<idgen_t>(generator);
   Error error;
-  idgen_block_t block = IDGEN_BLOCK_INIT;
-  idgen_status_t status = idgen_try_next_block(g, static_cast<std::uint64_t>(want), &block);
-  if (is_final(status)) status = idgen_next_block(g, static_cast<std::uint64_t>(want), &block, &error);
+  idgen_draw_t draw = request(IDGEN_DRAW_TRY | IDGEN_DRAW_BLOCK, static_cast<std::size_t>(want), nullptr);
+  idgen_status_t status = idgen_draw(g, &draw, nullptr);
+  if (is_final(status)) {
+    draw.flags = IDGEN_DRAW_BLOCK;
+    status = idgen_draw(g, &draw, &error);
+  }
   if (is_final(status)) {
     idgen_jni::raise(env, natives, status, &error);
   } else if (status == IDGEN_OK) {
-    idgen_jni::store(env, out, block);
+    store_block(env, out, draw);
   }
   return status == IDGEN_E_WOULD_BLOCK ? JNI_FALSE : JNI_TRUE;
 }

@@ -28,13 +28,23 @@ class Decimal {
   const char* end_;
 };
 
+idgen_draw_t request(Waiter* waiter, std::size_t n) {
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n;
+  draw.cancelled = is_interrupted;
+  draw.ctx = waiter;
+  return draw;
+}
+
 jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator, const idgen_owner_t& owner) {
   Waiter waiter{env, natives};
   Error error;
   std::uint64_t id = 0;
-  std::size_t written = 0;
-  const idgen_status_t status =
-      idgen_next_batch_for(generator, &owner, 1, &id, 1, &written, is_interrupted, &waiter, &error);
+  idgen_draw_t draw = request(&waiter, 1);
+  draw.ids = &id;
+  draw.owners = &owner;
+  draw.owner_count = 1;
+  const idgen_status_t status = idgen_draw(generator, &draw, &error);
   if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error);
   return static_cast<jlong>(id);
 }
@@ -59,7 +69,8 @@ jboolean try_next(JNIEnv* env, jclass natives, idgen_t* generator, const idgen_o
 
 // ------------------------------------------------------------------------------------- owners, a chunk at a time
 //
-// take(begin, count) reads the owners from `begin` on, and is false if an exception is pending; owners() are those.
+// take(begin, count) reads the owners from `begin` on, and is false if an exception is pending; ask() puts them into a
+// request.
 
 class Numbers {
  public:
@@ -69,7 +80,7 @@ class Numbers {
     env_->GetLongArrayRegion(all_, begin, count, chunk_);
     return env_->ExceptionCheck() == JNI_FALSE;
   }
-  const std::int64_t* owners() const { return reinterpret_cast<const std::int64_t*>(chunk_); }
+  void ask(idgen_draw_t& draw) const { draw.int_owners = reinterpret_cast<const std::int64_t*>(chunk_); }
 
  private:
   static_assert(sizeof(jlong) == sizeof(std::int64_t));
@@ -104,7 +115,7 @@ class Packed {
     }
     return true;
   }
-  const idgen_owner_t* owners() const { return chunk_; }
+  void ask(idgen_draw_t& draw) const { draw.owners = chunk_; }
 
  private:
   bool reserve(std::size_t size) {
@@ -130,14 +141,7 @@ class Packed {
 
 // Ids of 8 bytes, into a long[].
 struct Narrow {
-  template <class... Arguments>
-  static idgen_status_t draw(idgen_t* generator, const idgen_owner_t* owners, Arguments... rest) {
-    return idgen_next_batch_for(generator, owners, rest...);
-  }
-  template <class... Arguments>
-  static idgen_status_t draw(idgen_t* generator, const std::int64_t* owners, Arguments... rest) {
-    return idgen_next_batch_for_ints(generator, owners, rest...);
-  }
+  void ask(idgen_draw_t& draw) { draw.ids = ids; }
   void store(JNIEnv* env, jlongArray out, jint begin, jint count) const {
     static_assert(sizeof(std::uint64_t) == sizeof(jlong));
     env->SetLongArrayRegion(out, begin, count, reinterpret_cast<const jlong*>(ids));
@@ -148,14 +152,7 @@ struct Narrow {
 
 // Ids of either length, as longs_of makes them.
 struct Wide {
-  template <class... Arguments>
-  static idgen_status_t draw(idgen_t* generator, const idgen_owner_t* owners, Arguments... rest) {
-    return idgen_next_wide_for(generator, owners, rest...);
-  }
-  template <class... Arguments>
-  static idgen_status_t draw(idgen_t* generator, const std::int64_t* owners, Arguments... rest) {
-    return idgen_next_wide_for_ints(generator, owners, rest...);
-  }
+  void ask(idgen_draw_t& draw) { draw.wide_ids = ids; }
   void store(JNIEnv* env, jlongArray out, jint begin, jint count) const {
     idgen_jni::WideLongs longs[kChunk];
     for (jint i = 0; i < count; ++i) longs[i] = idgen_jni::longs_of(ids[i]);
@@ -177,10 +174,12 @@ void fill(JNIEnv* env, jclass natives, idgen_t* generator, Owners& owners, jlong
     const jint wanted = std::min(kChunk, length - done);
     if (!is_one && !owners.take(done, wanted)) return;
     Error error;
-    std::size_t written = 0;
-    const auto count = static_cast<std::size_t>(wanted);
-    const idgen_status_t status = Ids::draw(generator, owners.owners(), is_one ? 1 : count, drawn.ids, count, &written,
-                                            is_interrupted, static_cast<void*>(&waiter), &error);
+    idgen_draw_t draw = request(&waiter, static_cast<std::size_t>(wanted));
+    drawn.ask(draw);
+    owners.ask(draw);
+    draw.owner_count = is_one ? 1 : draw.n;
+    const idgen_status_t status = idgen_draw(generator, &draw, &error);
+    const std::size_t written = draw.written;
     if (written > 0 && env->ExceptionCheck() == JNI_FALSE) drawn.store(env, out, done, static_cast<jint>(written));
     done += static_cast<jint>(written);
     if (status != IDGEN_OK) return idgen_jni::raise(env, natives, status, &error, static_cast<std::size_t>(done));

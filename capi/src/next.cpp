@@ -59,9 +59,6 @@ idgen_status_t put_drawn(const Handle& handle, std::uint64_t id, char* buffer, s
   });
 }
 
-// Half of the largest, so that nobody's sum overflows.
-std::int64_t to_ns(std::uint64_t ns) { return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, INT64_MAX / 2)); }
-
 [[gnu::noinline]] idgen_status_t try_next_slowly(Handle& handle, uint64_t& id, uint64_t drawn) {
   const NotCancellable here;
   return static_cast<idgen_status_t>(handle.try_next(drawn, id));
@@ -131,25 +128,6 @@ idgen_status_t idgen_view(const idgen_t* generator, idgen_view_t* view, idgen_er
   });
 }
 
-idgen_status_t idgen_next_drawn(idgen_t* generator, uint64_t drawn, uint64_t* id, idgen_error_t* err) {
-  return guard_waiting(err, [&] {
-    Handle& handle = open_handle(generator, "generator");
-    require(id, "id");
-    if (!handle.is_plain()) throw Error(Status::argument, "no number is drawn ahead of the call: there is no counter");
-    std::size_t done = 0;
-    Told told(generator, 1, done);
-    *id = handle.next(drawn);
-    done = 1;
-  });
-}
-
-idgen_status_t idgen_try_next_drawn(idgen_t* generator, uint64_t drawn, uint64_t* id) {
-  if (!generator) return IDGEN_E_HANDLE;
-  if (!generator->is_intact()) return try_next_as_told(generator, id, drawn);
-  if (!id || !generator->value.is_plain()) return IDGEN_E_ARGUMENT;
-  return try_next_slowly(generator->value, *id, drawn);
-}
-
 idgen_status_t idgen_try_next(idgen_t* generator, uint64_t* id) {
   if (!generator || !generator->is_intact()) [[unlikely]]
     return generator ? try_next_as_told(generator, id, Handle::kNothing) : IDGEN_E_HANDLE;
@@ -186,94 +164,17 @@ idgen_status_t idgen_next_text(idgen_t* generator, char* buffer, size_t* size, i
 }
 
 idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_error_t* err) {
-  return idgen_next_batch_wait(generator, ids, n, written, nullptr, nullptr, err);
-}
-
-idgen_status_t idgen_next_batch_wait(idgen_t* generator, uint64_t* ids, size_t n, size_t* written,
-                                     idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
   std::size_t done = 0;
   const idgen_status_t status = guard_waiting(err, [&] {
     require(written, "written");
     Handle& handle = open_handle(generator, "generator");
     if (n > 0) require(ids, "ids");
     const Told told(generator, n, done);
-    handle.fill({ids, told.may}, done, to_cancelled(cancelled, ctx));
+    handle.fill({ids, told.may}, done);
     told.end();
   });
   if (written) *written = done;
   return status;
-}
-
-idgen_status_t idgen_try_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written) {
-  std::size_t done = 0;
-  const idgen_status_t status = guard_trying([&] {
-    require(written, "written");
-    Handle& handle = open_handle(generator, "generator");
-    if (n > 0) require(ids, "ids");
-    if (const Status wanted = told_status(generator, n); wanted != Status::ok) return wanted;
-    const Told told(generator, n, done);
-    return handle.try_fill({ids, told.may}, done);
-  });
-  if (written) *written = done;
-  return status;
-}
-
-idgen_status_t idgen_next_waited(idgen_t* generator, uint64_t waited_ns, uint64_t* id, idgen_cancelled_fn cancelled,
-                                 void* ctx, idgen_error_t* err) {
-  return guard_waiting(err, [&] {
-    Handle& handle = open_handle(generator, "generator");
-    require(id, "id");
-    std::size_t written = 0;
-    const Told told(generator, 1, written);
-    uint64_t found;
-    handle.fill({&found, 1}, written, to_cancelled(cancelled, ctx), to_ns(waited_ns));
-    *id = found;
-  });
-}
-
-idgen_status_t idgen_wait_for_room(idgen_t* generator, uint64_t waited_ns, idgen_cancelled_fn cancelled, void* ctx,
-                                   idgen_error_t* err) {
-  return guard_waiting(
-      err, [&] { open_handle(generator, "generator").wait_for_room(to_cancelled(cancelled, ctx), to_ns(waited_ns)); });
-}
-
-uint64_t idgen_wait_max_ns(const idgen_t* generator) {
-  return generator && generator->is_one() ? static_cast<uint64_t>(generator->value.wait_max_ns()) : 0;
-}
-
-idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block, idgen_error_t* err) {
-  return idgen_next_block_wait(generator, want, block, nullptr, nullptr, err);
-}
-
-idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_block_t* block,
-                                     idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
-  return guard_waiting(err, [&] {
-    Handle& handle = open_handle(generator, "generator");
-    check_struct(block, "block");
-    if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
-    std::size_t done = 0;
-    const Told told(generator, want, done);
-    const Block drawn = handle.next_block(told.may, to_cancelled(cancelled, ctx));
-    done = drawn.count;
-    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
-  });
-}
-
-idgen_status_t idgen_try_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block) {
-  return guard_trying([&] {
-    Handle& handle = open_handle(generator, "generator");
-    check_struct(block, "block");
-    if (want == 0) return Status::argument;
-    std::size_t done = 0;
-    if (const Status wanted = told_status(generator, 1); wanted != Status::ok) return wanted;
-    const Told told(generator, want, done);
-    Block drawn;
-    const Status status = handle.try_next_block(told.may, drawn);
-    if (status != Status::ok) return status;
-    done = drawn.count;
-    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
-    return status;
-  });
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../draws.h"
 #include "check.h"
 
 static void texts(void) {
@@ -99,15 +100,15 @@ void snowflakes(void) {
   CHECK_CALL(IDGEN_OK, idgen_next(g, &ids[1], NULL));
   CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids + 2, 4990, &written, &err));
   CHECK(written == 4990);
-  idgen_block_t block = IDGEN_BLOCK_INIT;
-  CHECK_ERR(IDGEN_OK, idgen_next_block(g, 3, &block, &err));
-  CHECK(block.count >= 1 && block.count <= 3 && block.stride == 1);
+  idgen_draw_t block = IDGEN_DRAW_INIT;
+  CHECK_ERR(IDGEN_OK, draw_block(g, 3, &block, &err));
+  CHECK(block.written >= 1 && block.written <= 3 && block.stride == 1);
   ids[4992] = block.first;
   int called = 0;
-  while (idgen_next_batch_wait(g, ids + 4993, 7, &written, stop_at_once, &called, &err) == IDGEN_E_CANCELLED) {
+  while (draw_batch(g, ids + 4993, 7, &written, stop_at_once, &called, &err) == IDGEN_E_CANCELLED) {
   } /* stopped if it had to wait for the next tick */
   CHECK(written == 7 && strictly_rising(ids, 5000));
-  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_block(g, 0, &block, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, draw_block(g, 0, &block, &err));
 
   idgen_parts_t parts = IDGEN_PARTS_INIT, same = IDGEN_PARTS_INIT;
   CHECK_ERR(IDGEN_OK, idgen_decode(g, ids[0], &parts, &err));
@@ -146,10 +147,10 @@ void snowflakes(void) {
   CHECK_CALL(IDGEN_E_CLOSED, idgen_try_next(g, &id));
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_batch(g, ids, 2, &written, &err));
   CHECK(written == 0);
-  CHECK_ERR(IDGEN_E_CLOSED, idgen_next_batch_wait(g, ids, 2, &written, NULL, NULL, &err));
-  CHECK_ERR(IDGEN_E_CLOSED, idgen_next_block(g, 1, &block, &err));
-  CHECK_CALL(IDGEN_E_CLOSED, idgen_try_next_batch(g, ids, 2, &written));
-  CHECK_CALL(IDGEN_E_CLOSED, idgen_try_next_block(g, 1, &block));
+  CHECK_ERR(IDGEN_E_CLOSED, draw_batch(g, ids, 2, &written, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_CLOSED, draw_block(g, 1, &block, &err));
+  CHECK_CALL(IDGEN_E_CLOSED, try_batch(g, ids, 2, &written));
+  CHECK_CALL(IDGEN_E_CLOSED, try_block(g, 1, &block));
   /* Decoding, describing and counting still work. */
   CHECK_ERR(IDGEN_OK, idgen_decode(g, ids[0], &parts, &err));
   CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
@@ -208,14 +209,14 @@ void segments(void) {
   CHECK(id == 1);
   CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 250, &written, &err));
   CHECK(written == 250 && strictly_rising(ids, 250) && ids[0] == 2 && ids[249] == 251); /* alone on the tag: no gap */
-  idgen_block_t block = IDGEN_BLOCK_INIT;
-  CHECK_ERR(IDGEN_OK, idgen_next_block(g, 1000000, &block, &err));
-  CHECK(block.first == 252 && block.count >= 1 && block.count <= 100 && block.stride == 1);
+  idgen_draw_t block = IDGEN_DRAW_INIT;
+  CHECK_ERR(IDGEN_OK, draw_block(g, 1000000, &block, &err));
+  CHECK(block.first == 252 && block.written >= 1 && block.written <= 100 && block.stride == 1);
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
   idgen_destroy(g);
   /* What was not used was given back. */
   CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));
-  CHECK(info.max_id == block.first + block.count - 1);
+  CHECK(info.max_id == block.first + block.written - 1);
   struct listed listed = {0, 0, ""};
   CHECK_ERR(IDGEN_OK, idgen_segment_list(config, add_row, &listed, &err));
   CHECK(listed.rows == 1 && listed.max_id == info.max_id && strcmp(listed.names, "default/orders") == 0);

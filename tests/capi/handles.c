@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "../draws.h"
 #include "check.h"
 
 static idgen_config_t *config;
@@ -37,7 +38,7 @@ static void generator_calls_refuse(idgen_t *wrong) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id = 7, ids[2] = {7, 7};
   size_t written = 9, size = 0;
-  idgen_block_t block = IDGEN_BLOCK_INIT;
+  idgen_draw_t block = IDGEN_DRAW_INIT;
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   idgen_stats_t stats = IDGEN_STATS_INIT;
   idgen_layout_t *copy = NULL;
@@ -47,13 +48,13 @@ static void generator_calls_refuse(idgen_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_next_batch(wrong, ids, 2, &written, &err));
   CHECK(written == 0);
   written = 9;
-  CHECK_ERR(IDGEN_E_HANDLE, idgen_next_batch_wait(wrong, ids, 2, &written, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, draw_batch(wrong, ids, 2, &written, NULL, NULL, &err));
   CHECK(written == 0);
-  CHECK_ERR(IDGEN_E_HANDLE, idgen_next_block(wrong, 1, &block, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, draw_block(wrong, 1, &block, &err));
   written = 9;
-  CHECK_CALL(IDGEN_E_HANDLE, idgen_try_next_batch(wrong, ids, 2, &written));
+  CHECK_CALL(IDGEN_E_HANDLE, try_batch(wrong, ids, 2, &written));
   CHECK(written == 0);
-  CHECK_CALL(IDGEN_E_HANDLE, idgen_try_next_block(wrong, 1, &block));
+  CHECK_CALL(IDGEN_E_HANDLE, try_block(wrong, 1, &block));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_decode(wrong, 1, &parts, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_layout_of(wrong, &copy, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_stats(wrong, &stats, &err));
@@ -145,19 +146,16 @@ static void null_pointers_are_refused(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_batch(generator, NULL, 2, &written, &err));
   CHECK(written == 0);
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_batch(generator, ids, 2, NULL, &err));
-  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_batch_wait(generator, NULL, 2, &written, NULL, NULL, &err));
-  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_batch_wait(generator, ids, 2, NULL, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, draw_batch(generator, NULL, 2, &written, NULL, NULL, &err));
   written = 9;
-  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_batch(generator, NULL, 2, &written));
+  CHECK_CALL(IDGEN_E_ARGUMENT, try_batch(generator, NULL, 2, &written));
   CHECK(written == 0);
-  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_batch(generator, ids, 2, NULL));
-  CHECK_CALL(IDGEN_OK, idgen_try_next_batch(generator, NULL, 0, &written));
-  idgen_block_t of_another_version = IDGEN_BLOCK_INIT;
-  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_block(generator, 0, &of_another_version));
+  CHECK_CALL(IDGEN_OK, try_batch(generator, NULL, 0, &written));
+  idgen_draw_t of_another_version = IDGEN_DRAW_INIT;
+  CHECK_CALL(IDGEN_E_ARGUMENT, try_block(generator, 0, &of_another_version));
   of_another_version.struct_size = 4;
-  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_block(generator, 1, &of_another_version));
-  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_block(generator, 1, NULL));
-  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_block(generator, 1, NULL, &err));
+  CHECK_CALL(IDGEN_E_ARGUMENT, try_block(generator, 1, &of_another_version));
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_draw(generator, NULL, &err));
   CHECK_ERR(IDGEN_OK, idgen_stats(generator, &after, &err));
   CHECK(before.remaining == after.remaining); /* no id is lost on an invalid call */
   CHECK_ERR(IDGEN_OK, idgen_next_batch(generator, NULL, 0, &written, &err));
@@ -224,7 +222,6 @@ union sized {
 };
 
 static idgen_status_t write_property(void *out) { return idgen_property_at(0, out, NULL); }
-static idgen_status_t write_block(void *out) { return idgen_next_block(generator, 1, out, NULL); }
 static idgen_status_t write_parts(void *out) { return idgen_decode(generator, 1, out, NULL); }
 static idgen_status_t write_layout_parts(void *out) { return idgen_layout_decode(layout, 1, out, NULL); }
 static idgen_status_t write_layout_info(void *out) { return idgen_layout_info(layout, 0, out, NULL); }
@@ -379,7 +376,6 @@ static void text_result(idgen_status_t (*read)(char *buffer, size_t *size)) {
 void struct_sizes_and_buffers(void) {
   open_one_of_each();
   out_struct(write_property, sizeof(idgen_property_t));
-  out_struct(write_block, sizeof(idgen_block_t));
   out_struct(write_parts, sizeof(idgen_parts_t));
   out_struct(write_layout_parts, sizeof(idgen_parts_t));
   out_struct(write_layout_info, sizeof(idgen_layout_info_t));

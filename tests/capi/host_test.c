@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../draws.h"
 #include "check.h"
 
 static void pause_ms(int ms) {
@@ -47,26 +48,26 @@ static void ids_are_exact(void) {
   CHECK(stats.waits == 0 && stats.lead_ms == 0);
   /* This ms is used up. */
   CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next(g, &id));
-  CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next_batch(g, ids, 2, &written));
-  idgen_block_t block = IDGEN_BLOCK_INIT;
-  CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next_block(g, 2, &block));
-  CHECK(written == 0 && block.count == 0);
+  CHECK_CALL(IDGEN_E_WOULD_BLOCK, try_batch(g, ids, 2, &written));
+  idgen_draw_t block = IDGEN_DRAW_INIT;
+  CHECK_CALL(IDGEN_E_WOULD_BLOCK, try_block(g, 2, &block));
+  CHECK(written == 0 && block.written == 0);
   clock.frozen = 1;
   int asked = 0;
-  CHECK_ERR(IDGEN_E_CANCELLED, idgen_next_batch_wait(g, ids, 2, &written, stop, &asked, &err));
+  CHECK_ERR(IDGEN_E_CANCELLED, draw_batch(g, ids, 2, &written, stop, &asked, &err));
   CHECK(written == 0 && asked == 3);
   clock.frozen = 0;
   clock.slept_ns = 0;
   CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
   CHECK(id == base + 2 * tick && clock.slept_ns == MS);
   /* What there is at once, and no more: a tick. */
-  CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next_batch(g, ids, 4096, &written));
+  CHECK_CALL(IDGEN_E_WOULD_BLOCK, try_batch(g, ids, 4096, &written));
   CHECK(written == 4095 && ids[0] == id + 1 && ids[4094] == id + 4095 && clock.slept_ns == MS);
   clock.now_ns += MS;
-  CHECK_CALL(IDGEN_OK, idgen_try_next_batch(g, ids, 1, &written));
+  CHECK_CALL(IDGEN_OK, try_batch(g, ids, 1, &written));
   CHECK(written == 1 && ids[0] == base + 3 * tick);
-  CHECK_CALL(IDGEN_OK, idgen_try_next_block(g, 1000000, &block));
-  CHECK(block.first == base + 3 * tick + 1 && block.count == 4095 && block.stride == 1);
+  CHECK_CALL(IDGEN_OK, try_block(g, 1000000, &block));
+  CHECK(block.first == base + 3 * tick + 1 && block.written == 4095 && block.stride == 1);
   CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
   CHECK(stats.waits >= 1 && stats.wait_ns >= (uint64_t)MS && stats.store_waits == 0 && stats.clock_back_events == 0);
   idgen_destroy(g);
@@ -329,7 +330,7 @@ static void segments_on_a_host_store(void) {
   CHECK(written == 100 && ids[99] == 100);
   CHECK_SAYS("2000000");
   CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next(g, &id));
-  CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next_batch(g, ids, 2, &written));
+  CHECK_CALL(IDGEN_E_WOULD_BLOCK, try_batch(g, ids, 2, &written));
   CHECK(written == 0);
   CHECK_ERR(2000000, idgen_wait_for_room(g, 0, NULL, NULL, &err));
   CHECK_ERR(2000000, idgen_wait_for_room(g, 60000000000, NULL, NULL, &err)); /* it has waited long enough */

@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../draws.h"
+
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
@@ -232,7 +234,7 @@ static idgen_status_t call_try_next_batch(idgen_error_t *err) {
   uint64_t ids[60];
   size_t written = 0;
   (void)err;
-  const idgen_status_t status = idgen_try_next_batch(segment, ids, 60, &written);
+  const idgen_status_t status = try_batch(segment, ids, 60, &written);
   CHECK(status == (written == 60 ? IDGEN_OK : IDGEN_E_WOULD_BLOCK));
   for (size_t i = 0; i < written; ++i) {
     CHECK_RISES(last_segment, ids[i]);
@@ -240,13 +242,13 @@ static idgen_status_t call_try_next_batch(idgen_error_t *err) {
   return IDGEN_OK;
 }
 static idgen_status_t call_try_next_block(idgen_error_t *err) {
-  idgen_block_t block = IDGEN_BLOCK_INIT;
+  idgen_draw_t block = IDGEN_DRAW_INIT;
   (void)err;
-  const idgen_status_t status = idgen_try_next_block(segment, 60, &block);
+  const idgen_status_t status = try_block(segment, 60, &block);
   if (status == IDGEN_E_WOULD_BLOCK) return IDGEN_OK;
   CHECK(status == IDGEN_OK);
   CHECK_RISES(last_segment, block.first);
-  last_segment = block.first + block.count - 1;
+  last_segment = block.first + block.written - 1;
   return IDGEN_OK;
 }
 static idgen_status_t call_wait_for_room(idgen_error_t *err) {
@@ -259,7 +261,7 @@ static int never(void *ctx) {
 static idgen_status_t call_next_wait(idgen_error_t *err) {
   uint64_t ids[120];
   size_t written = 0;
-  const idgen_status_t status = idgen_next_batch_wait(segment, ids, 120, &written, never, NULL, err);
+  const idgen_status_t status = draw_batch(segment, ids, 120, &written, never, NULL, err);
   CHECK(written <= 120 && (status == IDGEN_OK) == (written == 120));
   for (size_t i = 0; i < written; ++i) {
     CHECK_RISES(last_segment, ids[i]);
@@ -269,7 +271,7 @@ static idgen_status_t call_next_wait(idgen_error_t *err) {
 static idgen_status_t call_next_waited(idgen_error_t *err) {
   for (int i = 0; i < 120; ++i) {
     uint64_t id = 0;
-    const idgen_status_t status = idgen_next_waited(segment, 1000, &id, never, NULL, err);
+    const idgen_status_t status = draw_waited(segment, 1000, &id, never, NULL, err);
     if (status) return status;
     CHECK_RISES(last_segment, id);
   }
@@ -280,7 +282,7 @@ static idgen_status_t call_draw(idgen_error_t *err) {
   const idgen_status_t none = idgen_view(segment, &view, err);
   for (int i = 0; i < 120 && !none; ++i) {
     uint64_t id = 0;
-    const idgen_status_t status = idgen_draw(segment, &view, &id, err);
+    const idgen_status_t status = idgen_view_next(segment, &view, &id, err);
     if (status) return status;
     CHECK_RISES(last_segment, id);
   }
@@ -288,11 +290,11 @@ static idgen_status_t call_draw(idgen_error_t *err) {
 }
 static idgen_status_t call_next_block(idgen_error_t *err) {
   for (int i = 0; i < 3; ++i) {
-    idgen_block_t block = IDGEN_BLOCK_INIT;
-    const idgen_status_t status = idgen_next_block(segment, 50, &block, err);
+    idgen_draw_t block = IDGEN_DRAW_INIT;
+    const idgen_status_t status = draw_block(segment, 50, &block, err);
     if (status) return status;
     CHECK_RISES(last_segment, block.first);
-    last_segment = block.first + block.count - 1;
+    last_segment = block.first + block.written - 1;
   }
   return IDGEN_OK;
 }

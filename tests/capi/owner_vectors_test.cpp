@@ -49,10 +49,23 @@ std::string text_of(const idgen_wide_id_t& id) {
   return id.size == 8 ? std::to_string(number) : digits;
 }
 
-constexpr auto batch_of(const idgen_owner_t&, std::uint64_t) { return idgen_next_batch_for; }
-constexpr auto batch_of(const idgen_owner_t&, const idgen_wide_id_t&) { return idgen_next_wide_for; }
-constexpr auto batch_of(std::int64_t, std::uint64_t) { return idgen_next_batch_for_ints; }
-constexpr auto batch_of(std::int64_t, const idgen_wide_id_t&) { return idgen_next_wide_for_ints; }
+void put(idgen_draw_t& draw, const idgen_owner_t* owners) { draw.owners = owners; }
+void put(idgen_draw_t& draw, const std::int64_t* owners) { draw.int_owners = owners; }
+void put(idgen_draw_t& draw, std::uint64_t* ids) { draw.ids = ids; }
+void put(idgen_draw_t& draw, idgen_wide_id_t* ids) { draw.wide_ids = ids; }
+
+template <class Owner, class Id>
+idgen_status_t batch(idgen_t* of, const Owner* owners, std::size_t owner_count, Id* ids, std::size_t n,
+                     std::size_t* written, idgen_error_t* error) {
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n;
+  draw.owner_count = owner_count;
+  put(draw, owners);
+  put(draw, ids);
+  const idgen_status_t status = idgen_draw(of, &draw, error);
+  *written = draw.written;
+  return status;
+}
 
 idgen_status_t next(idgen_t* of, const idgen_owner_t& owner, std::uint64_t& id, idgen_error_t& error) {
   const idgen_status_t status = idgen_next_for(of, owner.data, owner.size, &id, &error);
@@ -65,7 +78,7 @@ idgen_status_t next(idgen_t* of, std::int64_t owner, std::uint64_t& id, idgen_er
 template <class Owner>
 idgen_status_t next(idgen_t* of, const Owner& owner, idgen_wide_id_t& id, idgen_error_t& error) {
   std::size_t written = 0;
-  return batch_of(owner, id)(of, &owner, 1, &id, 1, &written, nullptr, nullptr, &error);
+  return batch(of, &owner, 1, &id, 1, &written, &error);
 }
 
 // What a row's generator makes, as the row says it. owner_count: of a batch; 0: one by one.
@@ -79,8 +92,7 @@ std::string drawn(const Row& row, const Owner& owner, std::size_t owner_count) {
   std::size_t written = 0;
   if (status == IDGEN_OK && owner_count > 0) {
     const std::vector<Owner> owners(owner_count, owner);
-    status = batch_of(owner, ids[0])(made, owners.data(), owner_count, ids.data(), ids.size(), &written, nullptr,
-                                     nullptr, &error);
+    status = batch(made, owners.data(), owner_count, ids.data(), ids.size(), &written, &error);
   }
   while (status == IDGEN_OK && written < ids.size()) {
     status = next(made, owner, ids[written], error);

@@ -3,6 +3,7 @@
 #include <idgen/view.h>
 #include <string.h>
 
+#include "../draws.h"
 #include "check.h"
 #include "host.h"
 
@@ -42,7 +43,7 @@ static void calls_fail_as_told_and_draw_nothing(void) {
   char text[100];
   CHECK_ERR(IDGEN_OK, idgen_test_fail_next(g, 3, IDGEN_E_STORE_FULL, 4711, &err));
   CHECK_CALL(IDGEN_E_STORE_FULL, idgen_try_next(g, &id)); /* and does not count */
-  CHECK_CALL(IDGEN_E_STORE_FULL, idgen_try_next_batch(g, ids, 2, &written));
+  CHECK_CALL(IDGEN_E_STORE_FULL, try_batch(g, ids, 2, &written));
   CHECK_ERR(IDGEN_E_STORE_FULL, idgen_next(g, &id, &err));
   CHECK(err.cause == 4711 && strcmp(err.message, idgen_status_message(IDGEN_E_STORE_FULL)) == 0);
   CHECK_ERR(IDGEN_E_STORE_FULL, idgen_next_text(g, text, &size, &err));
@@ -55,15 +56,15 @@ static void calls_fail_as_told_and_draw_nothing(void) {
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_next_for_int(g, 42, &id, &err)); /* draws nothing: it does not count */
   CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next_batch(g, ids, 10, &written, &err));
   CHECK(written == 4 && ids[0] == 3 && ids[3] == 6 && ids[4] == 0);
-  CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next_waited(g, 0, &id, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_EXHAUSTED, draw_waited(g, 0, &id, NULL, NULL, &err));
   CHECK_ERR(IDGEN_OK, idgen_test_recover(g, &err));
   next_is(g, 7);
-  idgen_block_t block = IDGEN_BLOCK_INIT;
+  idgen_draw_t block = IDGEN_DRAW_INIT;
   CHECK_ERR(IDGEN_OK, idgen_test_fail_after(g, 3, IDGEN_E_EXHAUSTED, 0, &err));
-  CHECK_ERR(IDGEN_OK, idgen_next_block(g, 10, &block, &err)); /* ends where the failure begins */
-  CHECK(block.first == 8 && block.count == 3);
-  CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next_block(g, 10, &block, &err));
-  CHECK_CALL(IDGEN_E_EXHAUSTED, idgen_try_next_block(g, 10, &block));
+  CHECK_ERR(IDGEN_OK, draw_block(g, 10, &block, &err)); /* ends where the failure begins */
+  CHECK(block.first == 8 && block.written == 3);
+  CHECK_ERR(IDGEN_E_EXHAUSTED, draw_block(g, 10, &block, &err));
+  CHECK_CALL(IDGEN_E_EXHAUSTED, try_block(g, 10, &block));
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
   CHECK_ERR(IDGEN_OK, idgen_test_recover(g, &err));
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next(g, &id, &err));
@@ -78,13 +79,13 @@ static void ids_with_an_owner_fail_too(void) {
   size_t written = 0;
   CHECK_ERR(IDGEN_OK, idgen_test_fail_after(g, 2, IDGEN_E_FORKED, 0, &err));
   CHECK_CALL(IDGEN_OK, idgen_try_next_for(g, "42", 2, &id));
-  CHECK_ERR(IDGEN_E_FORKED, idgen_next_batch_for_ints(g, owners, 3, ids, 3, &written, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_FORKED, draw_for(g, NULL, owners, 3, ids, NULL, 3, &written, NULL, NULL, &err));
   CHECK(written == 1);
   CHECK_CALL(IDGEN_E_FORKED, idgen_try_next_for(g, "42", 2, &id));
   CHECK_ERR(IDGEN_E_FORKED, idgen_next_for_int(g, 42, &id, &err));
   idgen_wide_id_t wide[3];
   CHECK_ERR(IDGEN_OK, idgen_test_fail_after(g, 1, IDGEN_E_FORKED, 0, &err));
-  CHECK_ERR(IDGEN_E_FORKED, idgen_next_wide_for_ints(g, owners, 3, wide, 3, &written, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_FORKED, draw_for(g, NULL, owners, 3, NULL, wide, 3, &written, NULL, NULL, &err));
   CHECK(written == 1 && wide[0].size == 8);
   idgen_destroy(g);
 }

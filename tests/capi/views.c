@@ -1,6 +1,7 @@
 /* Drawing without a call: what <idgen/view.h> does is what idgen_next does, with the same words at the same time. */
 #define _GNU_SOURCE
 #include <idgen/admin.h>
+#include <idgen/host.h>
 #include <idgen/idgen.h>
 #include <idgen/view.h>
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../draws.h"
 #include "check.h"
 
 static idgen_t *segment(const char *tag, const char *step) {
@@ -30,7 +32,7 @@ static void a_view_and_calls_count_as_one(void) {
   for (uint64_t want = 1; want <= 1000; ++want) {
     uint64_t id = 0;
     const idgen_status_t status = want % 3 == 0   ? idgen_next(generator, &id, &err)
-                                  : want % 3 == 1 ? idgen_draw(generator, &view, &id, &err)
+                                  : want % 3 == 1 ? idgen_view_next(generator, &view, &id, &err)
                                                   : idgen_try_next(generator, &id);
     if (status == IDGEN_E_WOULD_BLOCK) { /* of idgen_try_next: the refill is on its way */
       --want;
@@ -51,12 +53,12 @@ static void what_was_drawn_beyond_the_range_is_not_lost(void) {
   uint64_t expected = 1, id = 0, drawn = 0;
   int beyond = 0;
   while (expected <= 500) {
-    if (idgen_draw_counter(&view, &drawn)) {
+    if (idgen_view_counter(&view, &drawn)) {
       id = drawn;
     } else if (++beyond % 2) {
-      CHECK_ERR(IDGEN_OK, idgen_next_drawn(generator, drawn, &id, &err));
+      CHECK_ERR(IDGEN_OK, draw_drawn(generator, 0, drawn, &id, &err));
     } else {
-      const idgen_status_t status = idgen_try_next_drawn(generator, drawn, &id);
+      const idgen_status_t status = draw_drawn(generator, IDGEN_DRAW_TRY, drawn, &id, NULL);
       if (status == IDGEN_E_WOULD_BLOCK) continue;
       CHECK_CALL(IDGEN_OK, status);
     }
@@ -72,18 +74,18 @@ static void what_nobody_drew_is_not_used(void) {
   idgen_t *counter = segment("undrawn", "1000"), *clock = snowflake("undrawn");
   uint64_t id = 0;
   CHECK_ERR(IDGEN_OK, idgen_next(counter, &id, &err));
-  CHECK_ERR(IDGEN_OK, idgen_next_drawn(counter, 100, &id, &err));
+  CHECK_ERR(IDGEN_OK, draw_drawn(counter, 0, 100, &id, &err));
   CHECK(id == 2);
-  CHECK_CALL(IDGEN_OK, idgen_try_next_drawn(counter, 3, &id));
+  CHECK_CALL(IDGEN_OK, draw_drawn(counter, IDGEN_DRAW_TRY, 3, &id, NULL));
   CHECK(id == 3); /* as the next one, not as the one that was named */
   CHECK_ERR(IDGEN_OK, idgen_next(counter, &id, &err));
   CHECK(id == 4);
-  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_drawn(clock, 1, &id, &err));
-  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_drawn(clock, 1, &id));
-  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_drawn(counter, id, NULL, &err));
-  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_drawn(counter, id, NULL));
-  CHECK_ERR(IDGEN_E_HANDLE, idgen_next_drawn(NULL, id, &id, &err));
-  CHECK_CALL(IDGEN_E_HANDLE, idgen_try_next_drawn(NULL, id, &id));
+  CHECK_ERR(IDGEN_E_ARGUMENT, draw_drawn(clock, 0, 1, &id, &err));
+  CHECK_CALL(IDGEN_E_ARGUMENT, draw_drawn(clock, IDGEN_DRAW_TRY, 1, &id, NULL));
+  CHECK_ERR(IDGEN_E_ARGUMENT, draw_drawn(counter, 0, id, NULL, &err));
+  CHECK_CALL(IDGEN_E_ARGUMENT, draw_drawn(counter, IDGEN_DRAW_TRY, id, NULL, NULL));
+  CHECK_ERR(IDGEN_E_HANDLE, draw_drawn(NULL, 0, id, &id, &err));
+  CHECK_CALL(IDGEN_E_HANDLE, draw_drawn(NULL, IDGEN_DRAW_TRY, id, &id, NULL));
   idgen_destroy(counter);
   idgen_destroy(clock);
 }
@@ -114,7 +116,7 @@ static void a_number_from_before_two_resets_is_not_used_twice(void) {
   uint64_t drawn = 0, id = 0;
   CHECK_ERR(IDGEN_OK, idgen_view(generator, &view, &err));
   while (id < 10) CHECK(!idgen_next(generator, &id, &err));
-  for (int i = 0; i < 4; ++i) CHECK(!idgen_draw_counter(&view, &drawn)); /* beyond the range */
+  for (int i = 0; i < 4; ++i) CHECK(!idgen_view_counter(&view, &drawn)); /* beyond the range */
   CHECK(drawn == 14);
   for (int round = 0; round < 2; ++round) { /* the next page goes on with 11 */
     CHECK_ERR(IDGEN_OK, idgen_quiesce(&err));
@@ -123,7 +125,7 @@ static void a_number_from_before_two_resets_is_not_used_twice(void) {
     CHECK(id == 11 + (uint64_t)round);
   }
   while (id < 16) CHECK(!idgen_next(generator, &id, &err));
-  CHECK_ERR(IDGEN_OK, idgen_next_drawn(generator, drawn, &id, &err));
+  CHECK_ERR(IDGEN_OK, draw_drawn(generator, 0, drawn, &id, &err));
   CHECK(id == 17);
   idgen_destroy(generator);
 }
@@ -147,7 +149,7 @@ static idgen_status_t draw_from_both(void *argument, idgen_error_t *err) {
     const uint64_t drawn = __atomic_fetch_add(&moved->words->next, 1, __ATOMIC_ACQUIRE);
     uint64_t id = 0;
     if (i % 10) continue; /* others */
-    const idgen_status_t status = idgen_next_drawn(moved->generator, drawn, &id, err);
+    const idgen_status_t status = draw_drawn(moved->generator, 0, drawn, &id, err);
     if (status) return status;
     if (seen[id]++) return IDGEN_E_INTERNAL;
   }
@@ -180,7 +182,8 @@ static void snowflakes_are_drawn_by_the_callers_clock(void) {
   int rises = 1, without_a_call = 0;
   uint64_t drawn = 20000;
   for (int i = 0; i < 20000; ++i) {
-    const idgen_status_t status = i % 2 ? idgen_draw(generator, &view, &id, &err) : idgen_next(generator, &id, &err);
+    const idgen_status_t status =
+        i % 2 ? idgen_view_next(generator, &view, &id, &err) : idgen_next(generator, &id, &err);
     rises = rises && status == IDGEN_OK && id > before;
     before = id;
   }
@@ -192,12 +195,12 @@ static void snowflakes_are_drawn_by_the_callers_clock(void) {
     CHECK(idgen_next(generator, &before, &err) == IDGEN_OK); /* the ids of ticks that were slept through come first */
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    without_a_call = idgen_draw_clock(&view, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, &id);
+    without_a_call = idgen_view_clock(&view, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, &id);
   }
   CHECK(without_a_call && id > before);
-  CHECK(idgen_draw_clock(&view, view.epoch_unix_ms - 1, &id) == 0); /* before the epoch */
-  CHECK(idgen_draw_clock(&view, INT64_MAX, &id) == 0);              /* after the layout's end */
-  CHECK(idgen_draw_clock(&view, INT64_MIN, &id) == 0);
+  CHECK(idgen_view_clock(&view, view.epoch_unix_ms - 1, &id) == 0); /* before the epoch */
+  CHECK(idgen_view_clock(&view, INT64_MAX, &id) == 0);              /* after the layout's end */
+  CHECK(idgen_view_clock(&view, INT64_MIN, &id) == 0);
   idgen_stats_t stats = IDGEN_STATS_INIT;
   CHECK_ERR(IDGEN_OK, idgen_stats(generator, &stats, &err));
   CHECK(stats.issued_ids == drawn + 1); /* the last one was drawn without a call */
@@ -230,7 +233,7 @@ static void a_view_of_another_version_is_drawn_from_by_the_call(void) {
   idgen_view_t view = IDGEN_VIEW_INIT;
   uint64_t id = 0;
   view.protocol = 3;
-  CHECK_ERR(IDGEN_OK, idgen_draw(generator, &view, &id, &err));
+  CHECK_ERR(IDGEN_OK, idgen_view_next(generator, &view, &id, &err));
   CHECK(id == 1);
   view.struct_size = 8;
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_view(generator, &view, &err));
@@ -253,11 +256,11 @@ static void a_closed_generator_gives_nothing_though_another_has_its_worker(void)
   uint64_t id = 0;
   CHECK_ERR(IDGEN_OK, idgen_view(first, &view, &err));
   CHECK_ERR(IDGEN_OK, idgen_view(counter, &of_counter, &err));
-  CHECK_ERR(IDGEN_OK, idgen_draw(first, &view, &id, &err));
+  CHECK_ERR(IDGEN_OK, idgen_view_next(first, &view, &id, &err));
   CHECK_ERR(IDGEN_OK, idgen_close(first, &err));
   CHECK_ERR(IDGEN_OK, idgen_close(counter, &err));
-  CHECK_ERR(IDGEN_E_CLOSED, idgen_draw(first, &view, &id, &err));
-  CHECK_ERR(IDGEN_E_CLOSED, idgen_draw(counter, &of_counter, &id, &err));
+  CHECK_ERR(IDGEN_E_CLOSED, idgen_view_next(first, &view, &id, &err));
+  CHECK_ERR(IDGEN_E_CLOSED, idgen_view_next(counter, &of_counter, &id, &err));
   CHECK_ERR(IDGEN_OK, idgen_next(second, &id, &err));
   idgen_destroy(first);
   idgen_destroy(second);
@@ -273,7 +276,7 @@ struct pair {
 static idgen_status_t draw_one(void *argument, idgen_error_t *err) {
   struct pair *pair = argument;
   uint64_t id = 0;
-  const idgen_status_t status = idgen_draw(pair->generator, &pair->view, &id, err);
+  const idgen_status_t status = idgen_view_next(pair->generator, &pair->view, &id, err);
   if (status == IDGEN_OK && id <= pair->id) snprintf(err->message, sizeof err->message, "%d", (int)id);
   return status == IDGEN_OK && id <= pair->id ? IDGEN_E_INTERNAL : status;
 }
@@ -282,10 +285,10 @@ static void a_forked_child_draws_from_its_own_reservation(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct pair pair = {.generator = segment("forked", "50"), .view = IDGEN_VIEW_INIT};
   CHECK_ERR(IDGEN_OK, idgen_view(pair.generator, &pair.view, &err));
-  CHECK_ERR(IDGEN_OK, idgen_draw(pair.generator, &pair.view, &pair.id, &err));
+  CHECK_ERR(IDGEN_OK, idgen_view_next(pair.generator, &pair.view, &pair.id, &err));
   pair.id = 50; /* all of the parent's are up to here */
   CHECK_ERR(IDGEN_OK, in_child(draw_one, &pair, &err));
-  CHECK_ERR(IDGEN_OK, idgen_draw(pair.generator, &pair.view, &pair.id, &err));
+  CHECK_ERR(IDGEN_OK, idgen_view_next(pair.generator, &pair.view, &pair.id, &err));
   CHECK(pair.id == 2);
   idgen_destroy(pair.generator);
 }
@@ -303,7 +306,7 @@ static void what_was_waited_elsewhere_counts(void) {
     if (status == IDGEN_E_WOULD_BLOCK) break;
     CHECK_CALL(IDGEN_OK, status);
   }
-  const idgen_status_t status = idgen_next_waited(generator, UINT64_C(3600000000000), &id, NULL, NULL, &err);
+  const idgen_status_t status = draw_waited(generator, UINT64_C(3600000000000), &id, NULL, NULL, &err);
   idgen_stats_t stats = IDGEN_STATS_INIT;
   CHECK_CALL(IDGEN_OK, idgen_stats(generator, &stats, NULL));
   CHECK(status == IDGEN_E_OVERLOADED || status == IDGEN_OK); /* the minute may end just now */
@@ -314,12 +317,12 @@ static void what_was_waited_elsewhere_counts(void) {
   generator = segment("waited", "10");
   before = 0;
   for (int i = 0; i < 100; ++i) { /* else it is idgen_next */
-    CHECK_ERR(IDGEN_OK, idgen_next_waited(generator, 1000, &id, NULL, NULL, &err));
+    CHECK_ERR(IDGEN_OK, draw_waited(generator, 1000, &id, NULL, NULL, &err));
     CHECK(id == before + 1);
     before = id;
   }
-  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_waited(generator, 0, NULL, NULL, NULL, &err));
-  CHECK_ERR(IDGEN_E_HANDLE, idgen_next_waited(NULL, 0, &id, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, draw_waited(generator, 0, NULL, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, draw_waited(NULL, 0, &id, NULL, NULL, &err));
   for (int i = 0; i < 100; ++i) { /* there is room, or soon: nothing is drawn */
     CHECK_ERR(IDGEN_OK, idgen_wait_for_room(generator, 1000, NULL, NULL, &err));
     CHECK_CALL(IDGEN_OK, idgen_try_next(generator, &id));
@@ -335,7 +338,7 @@ static void what_was_waited_elsewhere_counts(void) {
       config_with("layout", "time:62s sequence:1", "store", "memory", "wait_max", "10s", "namespace", "stopped", NULL));
   while (idgen_try_next(generator, &id) == IDGEN_OK) continue;
   int left = 1;
-  const idgen_status_t stopped = idgen_next_waited(generator, 0, &id, count_down, &left, &err);
+  const idgen_status_t stopped = draw_waited(generator, 0, &id, count_down, &left, &err);
   CHECK(stopped == IDGEN_E_CANCELLED || stopped == IDGEN_OK); /* OK: the second has just ended */
   idgen_destroy(generator);
 }
@@ -353,7 +356,7 @@ struct part {
 static void *draw_part(void *argument) {
   struct part *part = argument;
   for (int i = 0; i < part->count; ++i) {
-    if (part->is_viewer ? idgen_draw(part->generator, part->view, &part->ids[i], &part->err)
+    if (part->is_viewer ? idgen_view_next(part->generator, part->view, &part->ids[i], &part->err)
                         : idgen_next(part->generator, &part->ids[i], &part->err)) {
       break;
     }

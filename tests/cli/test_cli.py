@@ -2380,7 +2380,7 @@ class Everything(Cli):
 
     def test_the_command_needs_the_c_abi_and_nothing_of_the_core(self):
         done = subprocess.run(["nm", "-D", "--undefined-only", "-C", TOOL], capture_output=True, text=True, check=True)
-        self.assertRegex(done.stdout, r"\bidgen_next_batch_wait\b")
+        self.assertRegex(done.stdout, r"\bidgen_draw\b")
         self.assertNotIn(" idgen::", done.stdout)
 
 

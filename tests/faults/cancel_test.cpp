@@ -18,6 +18,7 @@
 #include <optional>
 #include <thread>
 
+#include "../draws.h"
 #include "support.hpp"
 
 namespace idgen::faults {
@@ -240,17 +241,17 @@ const std::vector<Call> kCalls = {
        (void)thirty_times([&] { return idgen_try_next(s.generator, &id); });
        return IDGEN_OK;
      }},
-    {"idgen_try_next_batch", WaitsFor::nothing,
+    {"idgen_draw_at_once", WaitsFor::nothing,
      [](Scene& s) {
        std::uint64_t ids[10];
        std::size_t written = 0;
-       (void)thirty_times([&] { return idgen_try_next_batch(s.generator, ids, 10, &written); });
+       (void)thirty_times([&] { return try_batch(s.generator, ids, 10, &written); });
        return IDGEN_OK;
      }},
-    {"idgen_try_next_block", WaitsFor::nothing,
+    {"idgen_draw_a_block_at_once", WaitsFor::nothing,
      [](Scene& s) {
-       idgen_block_t block = IDGEN_BLOCK_INIT;
-       (void)thirty_times([&] { return idgen_try_next_block(s.generator, 10, &block); });
+       idgen_draw_t block = IDGEN_DRAW_INIT;
+       (void)thirty_times([&] { return try_block(s.generator, 10, &block); });
        return IDGEN_OK;
      }},
     {"idgen_next", WaitsFor::store,
@@ -286,16 +287,16 @@ const std::vector<Call> kCalls = {
        std::size_t written;
        return idgen_next_batch(s.generator, ids, 30, &written, nullptr);
      }},
-    {"idgen_next_batch_wait", WaitsFor::store,
+    {"idgen_draw", WaitsFor::store,
      [](Scene& s) {
        std::uint64_t ids[30];
        std::size_t written;
-       return idgen_next_batch_wait(s.generator, ids, 30, &written, never, nullptr, nullptr);
+       return draw_batch(s.generator, ids, 30, &written, never, nullptr, nullptr);
      }},
-    {"idgen_next_waited", WaitsFor::store,
+    {"idgen_draw_waited_before", WaitsFor::store,
      [](Scene& s) {
        std::uint64_t id;
-       return thirty_times([&] { return idgen_next_waited(s.generator, 1000, &id, never, nullptr, nullptr); });
+       return thirty_times([&] { return draw_waited(s.generator, 1000, &id, never, nullptr, nullptr); });
      }},
     {"idgen_wait_for_room", WaitsFor::store,
      [](Scene& s) {
@@ -305,33 +306,35 @@ const std::vector<Call> kCalls = {
          return idgen_wait_for_room(s.generator, 1000, never, nullptr, nullptr);
        });
      }},
-    {"idgen_next_drawn", WaitsFor::store,
+    {"idgen_draw_drawn", WaitsFor::store,
      [](Scene& s) {
        idgen_view_t view = IDGEN_VIEW_INIT;
        std::uint64_t id;
        if (const idgen_status_t status = idgen_view(s.generator, &view, nullptr)) return status;
-       return thirty_times([&] { return idgen_draw(s.generator, &view, &id, nullptr); });
+       return thirty_times([&] { return idgen_view_next(s.generator, &view, &id, nullptr); });
      }},
-    {"idgen_try_next_drawn", WaitsFor::nothing,
+    {"idgen_draw_drawn_at_once", WaitsFor::nothing,
      [](Scene& s) {
        idgen_view_t view = IDGEN_VIEW_INIT;
        std::uint64_t id;
        if (const idgen_status_t status = idgen_view(s.generator, &view, nullptr)) return status;
        (void)thirty_times([&] {
-         if (idgen_draw_counter(&view, &id)) return IDGEN_OK;
-         return idgen_try_next_drawn(s.generator, id, &id);
+         if (idgen_view_counter(&view, &id)) return IDGEN_OK;
+         return draw_drawn(s.generator, IDGEN_DRAW_TRY, id, &id, NULL);
        });
        return IDGEN_OK;
      }},
-    {"idgen_next_block", WaitsFor::store,
+    {"idgen_draw_a_block", WaitsFor::store,
      [](Scene& s) {
-       idgen_block_t block = IDGEN_BLOCK_INIT;
-       return thirty_times([&] { return idgen_next_block(s.generator, 10, &block, nullptr); });
+       idgen_draw_t block = IDGEN_DRAW_INIT;
+       return thirty_times([&] { return draw_block(s.generator, 10, &block, nullptr); });
      }},
-    {"idgen_next_block_wait", WaitsFor::store,
+    {"idgen_draw_a_block_cancelled", WaitsFor::store,
      [](Scene& s) {
-       idgen_block_t block = IDGEN_BLOCK_INIT;
-       return thirty_times([&] { return idgen_next_block_wait(s.generator, 10, &block, never, nullptr, nullptr); });
+       idgen_draw_t block = IDGEN_DRAW_INIT;
+       return thirty_times([&] {
+         return (block.cancelled = never, block.ctx = nullptr, draw_block(s.generator, 10, &block, nullptr));
+       });
      }},
     {"idgen_try_next_for", WaitsFor::nothing,
      [](Scene& s) {
@@ -349,31 +352,31 @@ const std::vector<Call> kCalls = {
        std::uint64_t id;
        return thirty_times([&] { return idgen_next_for_int(s.owned, 7, &id, nullptr); });
      }},
-    {"idgen_next_batch_for", WaitsFor::store,
+    {"idgen_draw_an_owner", WaitsFor::store,
      [](Scene& s) {
        std::uint64_t ids[30];
        std::size_t written;
-       return idgen_next_batch_for(s.owned, &kOwner, 1, ids, 30, &written, never, nullptr, nullptr);
+       return draw_for(s.owned, &kOwner, nullptr, 1, ids, nullptr, 30, &written, never, nullptr, nullptr);
      }},
-    {"idgen_next_batch_for_ints", WaitsFor::store,
+    {"idgen_draw_an_owner_that_is_an_integer", WaitsFor::store,
      [](Scene& s) {
        std::uint64_t ids[30];
        std::size_t written;
        const std::int64_t owner = 7;
-       return idgen_next_batch_for_ints(s.owned, &owner, 1, ids, 30, &written, never, nullptr, nullptr);
+       return draw_for(s.owned, nullptr, &owner, 1, ids, nullptr, 30, &written, never, nullptr, nullptr);
      }},
-    {"idgen_next_wide_for", WaitsFor::store,
+    {"idgen_draw_wide", WaitsFor::store,
      [](Scene& s) {
        idgen_wide_id_t ids[30];
        std::size_t written;
-       return idgen_next_wide_for(s.owned, &kOwner, 1, ids, 30, &written, never, nullptr, nullptr);
+       return draw_for(s.owned, &kOwner, nullptr, 1, nullptr, ids, 30, &written, never, nullptr, nullptr);
      }},
-    {"idgen_next_wide_for_ints", WaitsFor::store,
+    {"idgen_draw_wide_an_owner_that_is_an_integer", WaitsFor::store,
      [](Scene& s) {
        idgen_wide_id_t ids[30];
        std::size_t written;
        const std::int64_t owner = 7;
-       return idgen_next_wide_for_ints(s.owned, &owner, 1, ids, 30, &written, never, nullptr, nullptr);
+       return draw_for(s.owned, nullptr, &owner, 1, nullptr, ids, 30, &written, never, nullptr, nullptr);
      }},
     {"idgen_stats", WaitsFor::nothing,
      [](Scene& s) {

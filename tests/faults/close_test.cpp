@@ -1,6 +1,7 @@
 // close() while other threads draw, and what it leaves behind.
 #include <thread>
 
+#include "../draws.h"
 #include "patience.hpp"
 #include "runtime/lane_threads.hpp"
 #include "support.hpp"
@@ -22,7 +23,7 @@ struct Drawer {
     std::uint64_t id, many[64];
     for (;;) {
       std::size_t written = 0;
-      idgen_block_t block = IDGEN_BLOCK_INIT;
+      idgen_draw_t block = IDGEN_DRAW_INIT;
       idgen_status_t status = IDGEN_OK;
       switch (number % 4) {
         case 0:
@@ -32,8 +33,8 @@ struct Drawer {
           status = idgen_next_batch(g, many, 64, &written, &err);
           break;  // what is written is ours even after a failure
         case 2:
-          status = idgen_next_block(g, 16, &block, &err);
-          for (std::uint64_t i = 0; status == IDGEN_OK && i < block.count; ++i)
+          status = draw_block(g, 16, &block, &err);
+          for (std::uint64_t i = 0; status == IDGEN_OK && i < block.written; ++i)
             ids.push_back(block.first + i * block.stride);
           break;
         default:

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "../draws.h"
 #include "support.hpp"
 
 namespace idgen::faults {
@@ -116,12 +117,12 @@ TEST_P(Forks, RefuseAChildWhatOnlyTheParentCanHave) {
     const pid_t child = spawn_by(GetParam(), [&, says = says] {
       std::uint64_t id = 0, many[3];
       std::size_t written = 9;
-      idgen_block_t block = IDGEN_BLOCK_INIT;
+      idgen_draw_t block = IDGEN_DRAW_INIT;
       if (idgen_try_next(ids.get(), &id) != IDGEN_E_FORKED) return 1;
       if (ids.next() != 0 || ids.outcome().status != IDGEN_E_FORKED) return 2;
       if (ids.outcome().message.find(says) == std::string::npos) return 3;
       if (idgen_next_batch(ids.get(), many, 3, &written, nullptr) != IDGEN_E_FORKED || written != 0) return 4;
-      if (idgen_next_block(ids.get(), 3, &block, nullptr) != IDGEN_E_FORKED) return 5;
+      if (draw_block(ids.get(), 3, &block, nullptr) != IDGEN_E_FORKED) return 5;
       const idgen_stats_t stats = ids.stats();
       if (stats.granted != 0 || stats.lead_ms != 0) return 6;
       if (ids.close().status != IDGEN_OK) return 7;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "../draws.h"
 #include "patience.hpp"
 #include "support.hpp"
 
@@ -225,15 +226,16 @@ TEST(HostCode, AStoreThatForksInTheMiddleOfACallGivesTheChildNothing) {
 TEST(HostCode, ACancelledCallbackThatForksGivesTheChildForkedOrNumbersOfItsOwn) {
   using Wait = std::function<idgen_status_t(idgen_t*, const Config&, idgen_cancelled_fn, void*, std::uint64_t* id)>;
   const std::pair<const char*, Wait> waits[] = {
-      {"idgen_next_batch_wait",
+      {"idgen_draw",
        [](idgen_t* generator, const Config&, idgen_cancelled_fn cancelled, void* ctx, std::uint64_t* id) {
          std::size_t written = 0;
-         return idgen_next_batch_wait(generator, id, 1, &written, cancelled, ctx, nullptr);
+         return draw_batch(generator, id, 1, &written, cancelled, ctx, nullptr);
        }},
-      {"idgen_next_block_wait",
+      {"idgen_draw, a block, cancelled",
        [](idgen_t* generator, const Config&, idgen_cancelled_fn cancelled, void* ctx, std::uint64_t* id) {
-         idgen_block_t block = IDGEN_BLOCK_INIT;
-         const idgen_status_t status = idgen_next_block_wait(generator, 1, &block, cancelled, ctx, nullptr);
+         idgen_draw_t block = IDGEN_DRAW_INIT;
+         const idgen_status_t status =
+             (block.cancelled = cancelled, block.ctx = ctx, draw_block(generator, 1, &block, nullptr));
          *id = block.first;
          return status;
        }},
@@ -338,11 +340,11 @@ TEST(HostCode, AClockThatForksGivesTheChildNothingOfItsParents) {
       idgen_status_t status = idgen_create(config.get(), &generator, nullptr);
       for (int i = 0; i < 20 && (status == IDGEN_OK || status == IDGEN_E_FORKED); ++i) {
         std::uint64_t id = 0;
-        idgen_block_t block = IDGEN_BLOCK_INIT;
+        idgen_draw_t block = IDGEN_DRAW_INIT;
         if (!generator) break;
         if ((status = idgen_next(generator, &id, nullptr)) == IDGEN_OK) ids.push_back(id);
         if (idgen_try_next(generator, &id) == IDGEN_OK) ids.push_back(id);
-        if (idgen_next_block(generator, 1, &block, nullptr) == IDGEN_OK) ids.push_back(block.first);
+        if (draw_block(generator, 1, &block, nullptr) == IDGEN_OK) ids.push_back(block.first);
       }
       if (host.child == 0) {
         std::copy(ids.begin() + static_cast<std::ptrdiff_t>(host.drawn_before), ids.end(), childs.data());

@@ -1,6 +1,7 @@
 // Many threads on one generator, with every call that makes ids.
 #include <thread>
 
+#include "../draws.h"
 #include "support.hpp"
 
 namespace idgen::faults {
@@ -39,9 +40,9 @@ bool draw_mixed(idgen_t* g, std::size_t n, std::vector<std::uint64_t>& out) {
         break;
       }
       default: {
-        idgen_block_t block = IDGEN_BLOCK_INIT;
-        if (idgen_next_block(g, 300, &block, nullptr) != IDGEN_OK || block.count < 1 || block.count > 300) return false;
-        for (std::uint64_t i = 0; i < block.count; ++i) out.push_back(block.first + i * block.stride);
+        idgen_draw_t block = IDGEN_DRAW_INIT;
+        if (draw_block(g, 300, &block, nullptr) != IDGEN_OK || block.written < 1 || block.written > 300) return false;
+        for (std::uint64_t i = 0; i < block.written; ++i) out.push_back(block.first + i * block.stride);
       }
     }
   }

@@ -34,6 +34,29 @@ CANCELLED = 25
 Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
 
+class Draw(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("n", ctypes.c_size_t),
+        ("ids", ctypes.POINTER(ctypes.c_uint64)),
+        ("wide_ids", ctypes.c_void_p),
+        ("owners", ctypes.c_void_p),
+        ("int_owners", ctypes.c_void_p),
+        ("owner_count", ctypes.c_size_t),
+        ("cancelled", Callback),
+        ("ctx", ctypes.c_void_p),
+        ("waited_ns", ctypes.c_uint64),
+        ("drawn", ctypes.c_uint64),
+        ("written", ctypes.c_size_t),
+        ("first", ctypes.c_uint64),
+        ("stride", ctypes.c_uint64),
+    )
+
+    def __init__(self, ids, cancelled, waited_ns=0):
+        super().__init__(ctypes.sizeof(Draw), n=len(ids), ids=ids, cancelled=cancelled, waited_ns=waited_ns)
+
+
 class Drawing:
     def __init__(self, library, properties):
         self.library = ctypes.CDLL(library)
@@ -72,31 +95,17 @@ class Drawing:
 
     def draw(self, count):
         ids = (ctypes.c_uint64 * count)()
-        written = ctypes.c_size_t()
-        status = self.library.idgen_next_batch_wait(
-            self.generator,
-            ids,
-            ctypes.c_size_t(count),
-            ctypes.byref(written),
-            self.cancelled,
-            None,
-            ctypes.byref(self.error),
-        )
-        return self.answer(ids[: written.value], status)
+        draw = Draw(ids, self.cancelled)
+        status = self.library.idgen_draw(self.generator, ctypes.byref(draw), ctypes.byref(self.error))
+        return self.answer(ids[: draw.written], status)
 
     def draw_within(self, count, seconds):
         waited = self.library.idgen_wait_max_ns(self.generator) - int(seconds * 1e9)
-        id, ids, status = ctypes.c_uint64(), [], 0
+        id, ids, status = (ctypes.c_uint64 * 1)(), [], 0
+        draw = Draw(id, self.cancelled, max(waited, 0))
         while not status and len(ids) < count:
-            status = self.library.idgen_next_waited(
-                self.generator,
-                ctypes.c_uint64(max(waited, 0)),
-                ctypes.byref(id),
-                self.cancelled,
-                None,
-                ctypes.byref(self.error),
-            )
-            ids += [] if status else [id.value]
+            status = self.library.idgen_draw(self.generator, ctypes.byref(draw), ctypes.byref(self.error))
+            ids += [] if status else [id[0]]
         return self.answer(ids, status)
 
     def answer(self, ids, status):

@@ -130,16 +130,33 @@ Generator& checked_generator(const py::object& self) {
   return checked<Generator>(self);
 }
 
+// Asks without the GIL; a signal handler may end it.
+idgen_status_t ask(idgen_t* raw, idgen_draw_t& draw, CallError* error) {
+  WithoutGil wait;
+  draw.cancelled = is_interrupted;
+  draw.ctx = &wait;
+  return idgen_draw(raw, &draw, error);
+}
+
+template <typename Id>
+idgen_draw_t request(Id* ids, std::size_t n) {
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = n;
+  if constexpr (std::is_same_v<Id, idgen_wide_id_t>) {
+    draw.wide_ids = ids;
+  } else {
+    draw.ids = ids;
+  }
+  return draw;
+}
+
 // Draws the ids from *written on up to n, and waits if it must. False with a status, or with an exception set by a
 // signal handler; *written is right in either case.
 bool draw_rest(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error,
                idgen_status_t* status) {
-  std::size_t more = 0;
-  {
-    WithoutGil wait;
-    *status = idgen_next_batch_wait(raw, ids + *written, n - *written, &more, is_interrupted, &wait, error);
-  }
-  *written += more;
+  idgen_draw_t draw = request(ids + *written, n - *written);
+  *status = ask(raw, draw, error);
+  *written += draw.written;
   return *status == IDGEN_OK && PyErr_Occurred() == nullptr;
 }
 
@@ -292,14 +309,12 @@ PyObject* next_for_method(PyObject* self, PyObject* object) noexcept {
   std::uint64_t id = 0;
   if (idgen_try_next_for(raw, owner.data(), owner.size(), &id) == IDGEN_OK) [[likely]]
     return PyLong_FromUnsignedLongLong(id);
-  std::size_t written = 0;
   CallError error;
-  idgen_status_t status = IDGEN_OK;
   const idgen_owner_t one = owner.raw();  // whose object the caller holds
-  {
-    WithoutGil wait;
-    status = idgen_next_batch_for(raw, &one, 1, &id, 1, &written, is_interrupted, &wait, &error);
-  }
+  idgen_draw_t draw = request(&id, 1);
+  draw.owners = &one;
+  draw.owner_count = 1;
+  const idgen_status_t status = ask(raw, draw, &error);
   if (PyErr_Occurred() != nullptr) return nullptr;
   if (status == IDGEN_OK) return PyLong_FromUnsignedLongLong(id);
   set_error(status, error);
@@ -310,21 +325,16 @@ PyObject* next_for_method(PyObject* self, PyObject* object) noexcept {
 template <typename Id>
 bool draw_for_each(idgen_t* raw, const Owners& owners, Id* ids, std::size_t n, std::size_t* written, CallError* error,
                    idgen_status_t* status) {
-  constexpr bool kWide = std::is_same_v<Id, idgen_wide_id_t>;
   const std::vector<idgen_owner_t> views = owners.raw();
-  {
-    WithoutGil wait;
-    const auto call = [&](auto function, const auto& from) {
-      return function(raw, from.data(), from.size(), ids, n, written, is_interrupted, &wait, error);
-    };
-    if constexpr (kWide) {
-      *status =
-          owners.is_integers() ? call(idgen_next_wide_for_ints, owners.integers()) : call(idgen_next_wide_for, views);
-    } else {
-      *status =
-          owners.is_integers() ? call(idgen_next_batch_for_ints, owners.integers()) : call(idgen_next_batch_for, views);
-    }
+  idgen_draw_t draw = request(ids, n);
+  if (owners.is_integers()) {
+    draw.int_owners = owners.integers().data();
+  } else {
+    draw.owners = views.data();
   }
+  draw.owner_count = n;
+  *status = ask(raw, draw, error);
+  *written = draw.written;
   return *status == IDGEN_OK && PyErr_Occurred() == nullptr;
 }
 
@@ -336,10 +346,11 @@ py::object next_batch_for(const py::object& self, const py::object& owner, const
   PyObject* const made = drawn_array(
       self.ptr(), batch_size(number.ptr()),
       [&](std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error, idgen_status_t* status) {
-        {
-          WithoutGil wait;
-          *status = idgen_next_batch_for(generator.raw(), &raw, 1, ids, n, written, is_interrupted, &wait, error);
-        }
+        idgen_draw_t draw = request(ids, n);
+        draw.owners = &raw;
+        draw.owner_count = 1;
+        *status = ask(generator.raw(), draw, error);
+        *written = draw.written;
         return *status == IDGEN_OK && PyErr_Occurred() == nullptr;
       });
   if (made == nullptr) throw py::error_already_set();
@@ -486,28 +497,28 @@ std::unique_ptr<Generator> open(const py::object& toml_path, const std::string& 
 py::object next_block(const py::object& self, const py::object& want) {
   const Generator& generator = checked_generator(self);
   const std::uint64_t wanted = id_bits(want);
-  idgen_block_t block = IDGEN_BLOCK_INIT;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.flags = IDGEN_DRAW_BLOCK;
+  draw.n = wanted;
   CallError error;
-  idgen_status_t status = IDGEN_OK;
-  {
-    WithoutGil wait;
-    status = idgen_next_block_wait(generator.raw(), wanted, &block, is_interrupted, &wait, &error);
-  }
+  const idgen_status_t status = ask(generator.raw(), draw, &error);
   throw_if_interrupted();
   check(status, error);
-  return module_named("idgen._types").attr("Block")(block.first, block.count, block.stride);
+  return module_named("idgen._types").attr("Block")(draw.first, draw.written, draw.stride);
 }
 
 py::object next_until(const py::object& self, const py::object& token_object) {
   const Generator& generator = checked_generator(self);
   auto& token = checked<CancelToken>(token_object);
   std::uint64_t id = 0;
-  std::size_t written = 0;
+  idgen_draw_t draw = request(&id, 1);
+  draw.cancelled = CancelToken::is_cancelled;
+  draw.ctx = &token;
   CallError error;
   idgen_status_t status = IDGEN_OK;
   {
     const WithoutGil waits;
-    status = idgen_next_batch_wait(generator.raw(), &id, 1, &written, CancelToken::is_cancelled, &token, &error);
+    status = idgen_draw(generator.raw(), &draw, &error);
   }
   check(status, error);
   return py::int_(id);

@@ -72,7 +72,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_hide_batch(const idgen_cip
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_batch(const idgen_cipher_t *cipher, const uint64_t *hidden,
                                                                    uint64_t *ids, size_t n, idgen_error_t *err);
 
-/* The hidden forms of n ids of either length, as idgen_next_wide_for makes them; n = 0 does nothing. A hidden form has
+/* The hidden forms of n ids of either length, as idgen_draw makes them; n = 0 does nothing. A hidden form has
  * as many bytes as its id. `hidden` may be `ids`.
  * Errors: as idgen_cipher_hide_batch, IDGEN_E_VALUE (a length that the layout's ids do not have, or 16 without
  * on_full = widen); then nothing was written. The message shows the id, and its number if all are of one length.

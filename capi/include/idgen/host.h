@@ -204,6 +204,17 @@ typedef struct idgen_keys {
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_keys(idgen_config_t *config, const idgen_keys_t *keys,
                                                                void *ctx, idgen_error_t *err);
 
+/* Waits until a call for ids may find some at once, and draws none. For a language whose threads are not the system's,
+ * many of which may wait: one that has waited elsewhere, waited_ns so far, learns whether to go on, or why not.
+ * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_wait_for_room(idgen_t *generator, uint64_t waited_ns,
+                                                             idgen_cancelled_fn cancelled, void *ctx,
+                                                             idgen_error_t *err);
+
+/* The property wait_max in ns: how long a call may wait. 0 also for a handle that is none.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API uint64_t idgen_wait_max_ns(const idgen_t *generator);
+
 #ifdef __cplusplus
 }
 #endif

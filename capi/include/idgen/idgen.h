@@ -146,64 +146,6 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next(idgen_t *generator, uint
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
                                                           idgen_error_t *err);
 
-/* idgen_next_batch whose wait can be cancelled; with n = 1, idgen_next whose wait can be cancelled.
- * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next_batch, until cancelled. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_wait(idgen_t *generator, uint64_t *ids, size_t n,
-                                                               size_t *written, idgen_cancelled_fn cancelled, void *ctx,
-                                                               idgen_error_t *err);
-
-/* What idgen_try_next is to idgen_next: draws as many of the n ids as there are at once. *written is always right.
- * Errors: as idgen_try_next; IDGEN_E_WOULD_BLOCK if that is not all n. Blocks: no, not even on another call. Threads:
- * any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_batch(idgen_t *generator, uint64_t *ids, size_t n,
-                                                              size_t *written);
-
-/* idgen_next_batch_wait with n = 1, for a caller that has waited before: waited_ns count towards wait_max. For a
- * language whose threads are not the system's, many of which may wait: one thread draws for all of them, in their
- * order, and blocks here.
- * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_waited(idgen_t *generator, uint64_t waited_ns, uint64_t *id,
-                                                           idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
-
-/* Waits until a call for ids may find some at once, and draws none. For the same kind of caller: one that has waited
- * elsewhere for other calls which wait here learns whether to go on, or why not.
- * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_wait_for_room(idgen_t *generator, uint64_t waited_ns,
-                                                             idgen_cancelled_fn cancelled, void *ctx,
-                                                             idgen_error_t *err);
-
-/* The property wait_max in ns: how long a call may wait. 0 also for a handle that is none.
- * Errors: none. Blocks: no. Threads: any. */
-IDGEN_API uint64_t idgen_wait_max_ns(const idgen_t *generator);
-
-/* A run of ids that the host counts off by itself: first, first + stride, ..., count of them. */
-typedef struct idgen_block {
-  uint32_t struct_size;
-  uint32_t reserved;
-  uint64_t first;
-  uint64_t count;  /* 1 <= count <= want: what is left of the reservation (segment) or of the tick (snowflake) */
-  uint64_t stride; /* from one id to the next: 1 where the sequence is the lowest field */
-} idgen_block_t;
-
-#define IDGEN_BLOCK_INIT \
-  { (uint32_t)sizeof(idgen_block_t), 0, 0, 0, 0 }
-
-/* Draws a block of at most `want` ids, at least 1; want = 0 gives IDGEN_E_ARGUMENT. The ids of a block belong to the
- * caller; those it does not use are lost.
- * Errors: as idgen_next. Blocks: as idgen_next. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block,
-                                                          idgen_error_t *err);
-
-/* What idgen_try_next is to idgen_next.
- * Errors: as idgen_try_next. Blocks: no, not even on another call. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block);
-
-/* idgen_next_block whose wait can be cancelled.
- * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generator, uint64_t want, idgen_block_t *block,
-                                                               idgen_cancelled_fn cancelled, void *ctx,
-                                                               idgen_error_t *err);
-
 /* Stops the handle: waiting and later calls return IDGEN_E_CLOSED. The last handle on a reservation gives the unused
  * rest back to the store. What the store does not take back is never issued by anyone: a gap and a warning in the log,
  * not an error, since the work is done. Closing again does nothing.
@@ -265,35 +207,42 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_for_int(idgen_t *generator, 
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_for(idgen_t *generator, const void *owner, size_t size,
                                                             uint64_t *id);
 
-/* Draws n ids. owner_count = 1: all for that owner, rising. owner_count = n: one for each owner. *written is always
- * set: on failure the first *written ids are real. `cancelled` may be NULL.
- * Errors: as idgen_next_for; IDGEN_E_ARGUMENT (another owner_count), IDGEN_E_CANCELLED. Blocks: as idgen_next_batch,
- * until cancelled. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_for(idgen_t *generator, const idgen_owner_t *owners,
-                                                              size_t owner_count, uint64_t *ids, size_t n,
-                                                              size_t *written, idgen_cancelled_fn cancelled, void *ctx,
-                                                              idgen_error_t *err);
+/* ------------------------------------------------------------------------------------------ drawing by a request
+ *
+ * What the calls above do not say: whose ids, of which length, a run, how long to wait, and until when. */
 
-/* The same for owners that are integers.
- * Errors: as idgen_next_batch_for. Blocks: as idgen_next_batch_for. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_for_ints(idgen_t *generator, const int64_t *owners,
-                                                                   size_t owner_count, uint64_t *ids, size_t n,
-                                                                   size_t *written, idgen_cancelled_fn cancelled,
-                                                                   void *ctx, idgen_error_t *err);
+#define IDGEN_DRAW_TRY 1u   /* does not wait: as many as there are at once. Not with owners */
+#define IDGEN_DRAW_BLOCK 2u /* a run of ids that the caller counts off by itself. Not with owners */
+#define IDGEN_DRAW_DRAWN 4u /* `drawn` is from a view of the generator (view.h). Not with owners; n is 1 */
 
-/* idgen_next_batch_for, for ids of either length.
- * Errors: as idgen_next_batch_for. Blocks: as idgen_next_batch_for. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wide_for(idgen_t *generator, const idgen_owner_t *owners,
-                                                             size_t owner_count, idgen_wide_id_t *ids, size_t n,
-                                                             size_t *written, idgen_cancelled_fn cancelled, void *ctx,
-                                                             idgen_error_t *err);
+/* Members that are 0 or NULL ask for nothing. */
+typedef struct idgen_draw {
+  uint32_t struct_size;
+  uint32_t flags;              /* IDGEN_DRAW_* */
+  size_t n;                    /* how many ids; of a block at most so many, and at least 1 */
+  uint64_t *ids;               /* room for n ids of 8 bytes ... */
+  idgen_wide_id_t *wide_ids;   /* ... or, with owners, of either length */
+  const idgen_owner_t *owners; /* whose they are, where ids have an owner ... */
+  const int64_t *int_owners;   /* ... or the same as integers */
+  size_t owner_count;          /* of these. 1: all ids are that owner's, and rise; n: one id for each */
+  idgen_cancelled_fn cancelled;
+  void *ctx;
+  uint64_t waited_ns; /* how long the caller has waited before: counts towards wait_max. Not with owners, not a block */
+  uint64_t drawn;
+  size_t written;  /* set by the call, also by one that fails: so many ids are real, and nobody else will get them */
+  uint64_t first;  /* set by the call, of a block: the ids are first, first + stride, ..., `written` of them. 1 <= */
+  uint64_t stride; /* written <= n: what is left of the reservation (segment) or of the tick (snowflake) */
+} idgen_draw_t;
 
-/* The same for owners that are integers.
- * Errors: as idgen_next_batch_for. Blocks: as idgen_next_batch_for. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wide_for_ints(idgen_t *generator, const int64_t *owners,
-                                                                  size_t owner_count, idgen_wide_id_t *ids, size_t n,
-                                                                  size_t *written, idgen_cancelled_fn cancelled,
-                                                                  void *ctx, idgen_error_t *err);
+#define IDGEN_DRAW_INIT \
+  { (uint32_t)sizeof(idgen_draw_t), 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0 }
+
+/* Draws what a request says. The same request may be used again.
+ * Errors: as idgen_next; with owners as idgen_next_for; IDGEN_E_CANCELLED; with IDGEN_DRAW_TRY IDGEN_E_WOULD_BLOCK, and
+ * of the others those that are not retryable; IDGEN_E_ARGUMENT (members that do not go together; a number that is drawn
+ * ahead and no counter). Blocks: as idgen_next_batch, until cancelled; with IDGEN_DRAW_TRY no, not even on another
+ * call. Threads: any; one for the request. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_draw(idgen_t *generator, idgen_draw_t *draw, idgen_error_t *err);
 
 /* ---------------------------------------------------------------------------------------------- configuration */
 

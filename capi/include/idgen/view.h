@@ -7,7 +7,7 @@
  *
  *     idgen_view_t view = IDGEN_VIEW_INIT;
  *     if (idgen_view(orders, &view, &err)) ...
- *     for (;;) if (idgen_draw(orders, &view, &id, &err)) ...
+ *     for (;;) if (idgen_view_next(orders, &view, &id, &err)) ...
  *
  * They need C11 or C++17, and gcc or clang.
  *
@@ -16,7 +16,7 @@
  *     w = *view->words;                          // each time: the library moves the words
  *     n = fetch_add(&w->next, 1, acquire);
  *     if (n < load(&w->limit, acquire) && n >= load(&w->first, relaxed)) the id is n;
- *     else idgen_next_drawn(generator, n, ...) or idgen_try_next_drawn(generator, n, ...);
+ *     else idgen_draw(generator, ...) with IDGEN_DRAW_DRAWN and n, which may be the id: nobody else draws it
  *
  * IDGEN_VIEW_CLOCK, of snowflakes; `now` is the system's clock in Unix ms:
  *
@@ -105,19 +105,8 @@ typedef struct idgen_view {
  * owner, serials with a date, sequence_start = random) or by a clock of the host, any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_view(const idgen_t *generator, idgen_view_t *view, idgen_error_t *err);
 
-/* idgen_next for a caller that has drawn `drawn` by IDGEN_VIEW_COUNTER, outside of the open range. No other caller
- * draws that number, so it may become the id.
- * Errors: as idgen_next; IDGEN_E_ARGUMENT if the view is not that of a counter. Blocks: as idgen_next. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_drawn(idgen_t *generator, uint64_t drawn, uint64_t *id,
-                                                          idgen_error_t *err);
-
-/* What idgen_try_next is to idgen_next.
- * Errors: as idgen_try_next; IDGEN_E_ARGUMENT if the view is not that of a counter. Blocks: no, not even on another
- * call. Threads: any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_drawn(idgen_t *generator, uint64_t drawn, uint64_t *id);
-
-/* One id of IDGEN_VIEW_COUNTER, or 0, and in *drawn the number to pass to idgen_next_drawn. */
-static inline int idgen_draw_counter(const idgen_view_t *view, uint64_t *drawn) {
+/* One id of IDGEN_VIEW_COUNTER, or 0 and in *drawn what goes into a request with IDGEN_DRAW_DRAWN. */
+static inline int idgen_view_counter(const idgen_view_t *view, uint64_t *drawn) {
   idgen_words_t *words = __atomic_load_n(view->words, __ATOMIC_CONSUME);
   *drawn = __atomic_fetch_add(&words->next, 1, __ATOMIC_ACQUIRE);
   return *drawn < __atomic_load_n(&words->limit, __ATOMIC_ACQUIRE) &&
@@ -125,7 +114,7 @@ static inline int idgen_draw_counter(const idgen_view_t *view, uint64_t *drawn) 
 }
 
 /* One id of IDGEN_VIEW_CLOCK at this moment, or 0: call idgen_next. now_unix_ms: the system's clock. */
-static inline int idgen_draw_clock(const idgen_view_t *view, int64_t now_unix_ms, uint64_t *id) {
+static inline int idgen_view_clock(const idgen_view_t *view, int64_t now_unix_ms, uint64_t *id) {
   uint64_t tick, floor, ceiling, seen, from, limit, sequence, over = 0;
   idgen_words_t *words;
   if (now_unix_ms < view->epoch_unix_ms) return 0;
@@ -152,16 +141,18 @@ static inline int idgen_draw_clock(const idgen_view_t *view, int64_t now_unix_ms
 
 /* idgen_next, with a view of the same generator. A view of a later protocol is drawn from by the call.
  * Errors: as idgen_next. Blocks: as idgen_next. Threads: any. */
-static inline idgen_status_t idgen_draw(idgen_t *generator, const idgen_view_t *view, uint64_t *id,
-                                        idgen_error_t *err) {
+static inline idgen_status_t idgen_view_next(idgen_t *generator, const idgen_view_t *view, uint64_t *id,
+                                             idgen_error_t *err) {
   if (view->protocol == IDGEN_VIEW_COUNTER) {
-    if (idgen_draw_counter(view, id)) return IDGEN_OK;
-    return idgen_next_drawn(generator, *id, id, err);
+    if (idgen_view_counter(view, id)) return IDGEN_OK;
+    idgen_draw_t draw = IDGEN_DRAW_INIT;
+    draw.flags = IDGEN_DRAW_DRAWN, draw.n = 1, draw.ids = id, draw.drawn = *id;
+    return idgen_draw(generator, &draw, err);
   }
   if (view->protocol == IDGEN_VIEW_CLOCK) {
     struct timespec now;
     (void)timespec_get(&now, TIME_UTC);
-    if (idgen_draw_clock(view, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, id)) return IDGEN_OK;
+    if (idgen_view_clock(view, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, id)) return IDGEN_OK;
   }
   return idgen_next(generator, id, err);
 }

@@ -19,7 +19,7 @@ struct part {
 static void *draw(void *argument) {
   struct part *part = argument;
   for (int i = 0; i < part->count && part->status == IDGEN_OK; ++i)
-    part->status = idgen_draw(part->generator, part->view, &part->ids[i], &part->err);
+    part->status = idgen_view_next(part->generator, part->view, &part->ids[i], &part->err);
   return NULL;
 }
 

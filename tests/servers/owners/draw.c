@@ -13,12 +13,12 @@ int main(int argc, char **argv) {
   idgen_t *generator = NULL;
   static int64_t owners[BATCH];
   static uint64_t ids[BATCH];
-  size_t written;
+  idgen_draw_t draw = IDGEN_DRAW_INIT;
+  draw.n = draw.owner_count = BATCH, draw.ids = ids, draw.int_owners = owners;
   if (!out || idgen_open(argv[1], argv[2], &generator, &err)) return fprintf(stderr, "%s\n", err.message), 1;
   for (long done = 0; done < count; done += BATCH) {
     for (long i = 0; i < BATCH; ++i) owners[i] = (seed + done + i) % 1000003;
-    if (idgen_next_batch_for_ints(generator, owners, BATCH, ids, BATCH, &written, NULL, NULL, &err))
-      return fprintf(stderr, "%s\n", err.message), 1;
+    if (idgen_draw(generator, &draw, &err)) return fprintf(stderr, "%s\n", err.message), 1;
     if (fwrite(ids, sizeof *ids, BATCH, out) != BATCH) return perror(argv[5]), 1;
   }
   idgen_destroy(generator);

@@ -147,6 +147,14 @@ void draw(std::uint64_t count, const Form& form, Batch&& batch) {
   out.flush();
 }
 
+idgen_status_t draw_until_stopped(const Generator& generator, idgen_draw_t& draw, std::size_t* written,
+                                  idgen_error_t* error) {
+  draw.cancelled = stop_requested;
+  const idgen_status_t status = idgen_draw(generator.get(), &draw, error);
+  *written = draw.written;
+  return status;
+}
+
 int next(const Arguments& arguments) {
   const Config config = arguments.settings.make();
   reserve_only(config, arguments.settings, arguments.count);
@@ -157,16 +165,24 @@ int next(const Arguments& arguments) {
   catch_signals();
   const Generator generator = make_generator(config);
   if (arguments.owner.empty()) {
-    draw<std::uint64_t>(
-        arguments.count, form, [&](std::uint64_t* ids, std::size_t n, std::size_t* written, idgen_error_t* error) {
-          return idgen_next_batch_wait(generator.get(), ids, n, written, stop_requested, nullptr, error);
-        });
+    draw<std::uint64_t>(arguments.count, form,
+                        [&](std::uint64_t* ids, std::size_t n, std::size_t* written, idgen_error_t* error) {
+                          idgen_draw_t draw = IDGEN_DRAW_INIT;
+                          draw.n = n;
+                          draw.ids = ids;
+                          return draw_until_stopped(generator, draw, written, error);
+                        });
   } else {
     const idgen_owner_t owner{arguments.owner.data(), arguments.owner.size()};
-    draw<idgen_wide_id_t>(
-        arguments.count, form, [&](idgen_wide_id_t* ids, std::size_t n, std::size_t* written, idgen_error_t* error) {
-          return idgen_next_wide_for(generator.get(), &owner, 1, ids, n, written, stop_requested, nullptr, error);
-        });
+    draw<idgen_wide_id_t>(arguments.count, form,
+                          [&](idgen_wide_id_t* ids, std::size_t n, std::size_t* written, idgen_error_t* error) {
+                            idgen_draw_t draw = IDGEN_DRAW_INIT;
+                            draw.n = n;
+                            draw.wide_ids = ids;
+                            draw.owners = &owner;
+                            draw.owner_count = 1;
+                            return draw_until_stopped(generator, draw, written, error);
+                          });
   }
   ErrorSlot error;
   check(idgen_close(generator.get(), error), error);

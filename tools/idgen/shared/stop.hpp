@@ -7,7 +7,7 @@ namespace idgen_tool {
 void catch_signals();
 // The signal that asked us to stop, else 0.
 int stop_signal() noexcept;
-// For idgen_next_batch_wait.
+// For idgen_draw_t.
 int stop_requested(void*) noexcept;
 
 }  // namespace idgen_tool
