@@ -7,6 +7,7 @@
 #include "../core/src/text/nearest.cpp"
 #include "../core/src/text/pattern.cpp"
 #include "../core/src/text/pattern_write.cpp"
+#include "../core/src/text/status.cpp"
 #include "../core/src/text/time_text.cpp"
 #include "../core/src/text/url.cpp"
 #include "../core/src/text/url_forms.cpp"

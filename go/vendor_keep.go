@@ -9,7 +9,6 @@ import (
 	_ "github.com/idgen/idgen/capi/include/idgen"
 	_ "github.com/idgen/idgen/capi/src"
 	_ "github.com/idgen/idgen/core/include/idgen"
-	_ "github.com/idgen/idgen/core/src"
 	_ "github.com/idgen/idgen/core/src/calendar"
 	_ "github.com/idgen/idgen/core/src/cipher"
 	_ "github.com/idgen/idgen/core/src/config"
@@ -24,5 +23,5 @@ import (
 	_ "github.com/idgen/idgen/core/src/standard_ids"
 	_ "github.com/idgen/idgen/core/src/store"
 	_ "github.com/idgen/idgen/core/src/text"
-	_ "github.com/idgen/idgen/core/src/worker"
+	_ "github.com/idgen/idgen/core/src/workers"
 )

@@ -1,4 +1,4 @@
-#include "worker/worker_choice.hpp"
+#include "workers/worker_choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

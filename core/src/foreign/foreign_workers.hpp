@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "worker/worker_source.hpp"
+#include "workers/worker_source.hpp"
 
 namespace idgen {
 

@@ -20,7 +20,7 @@
 #include "generator/worker_sources.hpp"
 #include "idgen/text.hpp"
 #include "idgen/time_units.hpp"
-#include "worker/node.hpp"
+#include "workers/node.hpp"
 
 namespace idgen {
 

@@ -12,7 +12,7 @@
 #include "idgen/runtime.hpp"
 #include "idgen/store.hpp"
 #include "reserve/supply.hpp"
-#include "worker/worker_source.hpp"
+#include "workers/worker_source.hpp"
 
 namespace idgen {
 

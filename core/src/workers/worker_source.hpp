@@ -6,7 +6,7 @@
 
 #include "idgen/log.hpp"
 #include "idgen/store.hpp"
-#include "worker/node.hpp"
+#include "workers/node.hpp"
 
 namespace idgen {
 

@@ -1,4 +1,4 @@
-#include "worker/worker_choice.hpp"
+#include "workers/worker_choice.hpp"
 
 #include <algorithm>
 #include <set>

@@ -7,7 +7,7 @@
 
 #include "idgen/config.hpp"
 #include "idgen/layout.hpp"
-#include "worker/worker_choice.hpp"
+#include "workers/worker_choice.hpp"
 
 namespace idgen {
 

@@ -1,4 +1,4 @@
-#include "worker/node.hpp"
+#include "workers/node.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,0 @@
-//go:build idgen_vendor_keep
-
-// Package worker is no Go code: this file makes `go mod vendor` keep the folder, which the package in go/ compiles from.
-package worker
