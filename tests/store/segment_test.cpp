@@ -4,7 +4,7 @@
 #include <vector>
 
 #ifdef IDGEN_TEST_SERVERS
-#include "servers/every_server.hpp"
+#include "store/every_server.hpp"
 #else
 #include "store/store_test_support.hpp"
 #endif

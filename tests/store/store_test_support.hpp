@@ -189,7 +189,7 @@ inline WindowRequest renewal(WindowRequest request, const Window& window, std::i
 }
 
 #ifndef IDGEN_TEST_SERVERS
-// Tests for every store of ours. For those over a network see tests/servers/every_server.hpp.
+// Tests for every store of ours. For those over a network see every_server.hpp.
 class EveryStore : public ::testing::TestWithParam<std::string> {
  protected:
   std::string url() const {
