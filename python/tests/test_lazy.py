@@ -8,6 +8,7 @@ import gc
 import multiprocessing
 import pickle
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import idgen
+import idgen.sql
 import pytest
 from conftest import distinct, expect, in_child, run_python
 from patience import repeating, wait_until
@@ -295,9 +297,19 @@ def test_a_child_does_not_wait_for_the_fixed_worker_that_its_parent_has(tmp_path
         assert in_child(lambda: expect(idgen.WorkerBusyError, events.next)) == "WorkerBusyError"
 
 
-def test_a_store_object_that_the_parent_has_used_is_refused_in_its_child() -> None:
+def sql_store(folder: Path) -> idgen.sql.SqlStore:
+    store = idgen.sql.SqlStore(lambda: sqlite3.connect(folder / "host.db", check_same_thread=False))
+    store.create_tables()
+    store.segment_create("default", "t")
+    return store
+
+
+@pytest.mark.parametrize("make", [lambda _: Store(), sql_store])
+def test_a_store_object_that_the_parent_has_used_is_refused_in_its_child(
+    make: Callable[[Path], Any], tmp_path: Path
+) -> None:
     unused = on(Store())
-    with on(Store()) as used:
+    with on(make(tmp_path)) as used:
         used.next()
         assert in_child(lambda: expect(idgen.ForkedError, used.next)) == "ForkedError"
         assert in_child(lambda: str(unused.next())) == "1", "nobody has used this one's"

@@ -401,6 +401,13 @@ void set_clock(idgen_config_t* config, const py::object& clock, Callables* calla
   callables->insert(callables->end(), mine.begin(), mine.end());
 }
 
+bool has_connections(const py::object& store) { return !optional_attribute(store, "_with_connection").is_none(); }
+
+bool is_store(const py::object& value) {
+  const auto has = [&](const char* name) { return !optional_attribute(value, name).is_none(); };
+  return has_connections(value) || has("segment_take") || has("worker_read");
+}
+
 void set_store(idgen_config_t* config, const py::object& store, Callables* callables) {
   const auto mine = std::make_shared<Callable>(module_named("idgen._store").attr("Sink")(store));
   const auto has = [&](const char* name) { return !optional_attribute(store, name).is_none(); };

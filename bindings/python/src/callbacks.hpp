@@ -38,6 +38,10 @@ using Callables = std::vector<std::shared_ptr<Callable>>;
 // once. `callables` gets what the core now calls.
 void set_clock(idgen_config_t* config, const py::object& clock, Callables* callables);
 
+// Whether it is a store of the program's own; and of these, one over SQL connections.
+bool is_store(const py::object& value);
+bool has_connections(const py::object& store);
+
 // Hands over a Python store: an object with some of the methods of idgen.Store and idgen.WorkerStore.
 void set_store(idgen_config_t* config, const py::object& store, Callables* callables);
 

@@ -58,11 +58,8 @@ void Config::set(const py::kwargs& keywords) {
       set_log(raw_, object, &callables_);
     } else if (keyword == "keys") {
       set_keys(raw_, object, &callables_);
-    } else if (keyword == "store" && !optional_attribute(object, "_with_connection").is_none()) {
-      set_sql_store(raw_, object, &callables_);
-    } else if (keyword == "store" && (!optional_attribute(object, "segment_take").is_none() ||
-                                      !optional_attribute(object, "worker_read").is_none())) {
-      set_store(raw_, object, &callables_);
+    } else if (keyword == "store" && is_store(object)) {
+      has_connections(object) ? set_sql_store(raw_, object, &callables_) : set_store(raw_, object, &callables_);
     } else {
       CallError error;
       // An unknown key is reported before a value that does not fit, because such a value may have any type.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "callbacks.hpp"
 #include "config.hpp"
 #include "gil.hpp"
 #include "layout.hpp"
@@ -312,6 +313,8 @@ void bind_tables(py::module_& module) {
   module.def("config_names", &config_names, py::arg("toml_path"),
              "config_names(toml_path) -> tuple[str, ...]\n\nThe generators in a TOML file, in its order. Raises "
              "ConfigFileError.");
+  module.def("_is_store", &is_store, py::arg("value"), py::pos_only(),
+             "_is_store(value, /) -> bool\n\nWhether the property store takes it as a store of the program's own.");
   module.def("store_create", &store_create,
              "store_create(**properties) -> None\n\n"
              "Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left\n"

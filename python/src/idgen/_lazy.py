@@ -14,7 +14,7 @@ import time
 import weakref
 from functools import partial
 
-from ._core import Generator, open as open_table
+from ._core import Generator, _is_store, open as open_table
 from ._delegating import Delegating
 from ._errors import CancelledError, ClosedError, Error, ForkedError, UnsupportedError, WorkerBusyError
 
@@ -93,11 +93,6 @@ class _Wait:
 def _look_at_exception(generator: asyncio.Future[Generator]) -> None:
     if not generator.cancelled():
         generator.exception()  # else asyncio complains about one that was never retrieved, when all tasks have left
-
-
-def _is_store(value: object) -> bool:
-    """As the extension module sees it."""
-    return hasattr(value, "segment_take") or hasattr(value, "worker_read")
 
 
 def error(kind: type[_Kind], message: str) -> _Kind:
