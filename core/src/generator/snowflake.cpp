@@ -124,6 +124,7 @@ class SnowflakeGenerator final : public Generator {
         most_missed_(static_cast<std::uint64_t>(config.duration_ms("max_behind") / tick_ms_)),
         borrow_ticks_(config.get("on_overflow") == "borrow" ? static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_)
                                                             : 0) {
+    // Of the stores that are set as objects only that of a generator for tests (capi/src/testing.cpp) is not durable.
     if (node_.leased && !config_.store && !store_->is_durable()) {
       throw Error(Status::value, concat({node_.leased->name, " = auto: store = ", config.get("store"),
                                          " is this process's own, so it cannot say which numbers others have. Use "
