@@ -51,7 +51,7 @@ void Told::fail() const {
 
 Status told_by_script(idgen_generator& generator, std::uint64_t want) {
   const MutexLock lock(generator.script.mutex);
-  const Script::Part& told = generator.script.told;
+  const Script::Part told = generator.script.told;
   return want <= told.ids ? Status::ok : told.failure;
 }
 

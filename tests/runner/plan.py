@@ -17,8 +17,8 @@ TABLE = ROOT / "tests/parts.tsv"
 ACCEPTED = ROOT / "tests/accepted"
 SLICES = 8
 FILES = ("modules", "recipes", "newest")  # whose jobs are files of tests, with turns of their own
-# Core seconds for what CI runs besides `make test`: half an hour on the two cores where the jobs' seconds were measured.
-# What does not fit waits, and is among the first that the next submission runs.
+# Core seconds for what CI runs besides `make test`: half an hour on the two cores that the jobs' seconds were measured
+# on. What does not fit waits, and is among the first that the next submission runs.
 BUDGET_S = 2400
 
 
