@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -233,6 +236,22 @@ class LazyGeneratorTest {
     var rows = on(new Told(true, Status.STORE_UNAVAILABLE)).buildLazy(Duration.ZERO);
     assertEquals(Status.STORE_UNAVAILABLE, assertThrows(StoreException.class, rows::next).status());
     assertEquals(1, rows.next());
+    rows.close();
+  }
+
+  @Test
+  void aStoreOverConnectionsOpensToo() {
+    var refused = new SQLException("no such user", "28000");
+    var database =
+        (DataSource)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (self, method, arguments) -> {
+                  throw refused;
+                });
+    var rows = Generator.builder().kind("segment").tag("t").store(new SqlStore(database)).buildLazy(Duration.ZERO);
+    assertSame(refused, assertThrows(StoreException.class, rows::next).getCause());
     rows.close();
   }
 
