@@ -11,6 +11,7 @@ import pytest
 import tally
 from deadline import pytest_runtest_protocol  # noqa: F401, a hook
 from proxy import Proxy
+from rotation import one_of
 
 import servers
 
@@ -61,6 +62,12 @@ def shared(request, started):
 
 @pytest.fixture(params=hosts.LANGUAGES)
 def language(request):
+    return request.param
+
+
+@pytest.fixture(params=one_of(hosts.LANGUAGES))
+def a_language(request):
+    """For what the library decides and no language has a part in: one of them in each run."""
     return request.param
 
 

@@ -110,25 +110,25 @@ def test_native_and_host_stores_draw_all_numbers_of_a_tag_and_each_of_them_once(
     assert show(server.url(), tag) == {"max_id": len(drawing) * grants * step, "grants": len(drawing) * grants}
 
 
-def test_what_is_unused_goes_back_only_if_nobody_has_drawn_since(server, tag, language):
+def test_what_is_unused_goes_back_only_if_nobody_has_drawn_since(server, tag, a_language):
     options = {"step": 100, "prefetch": 1}
-    with opened(server.url(), tag, language=language, **options) as host:
+    with opened(server.url(), tag, language=a_language, **options) as host:
         assert host.ids(7) == list(range(1, 8))
     assert show(server.url(), tag)["max_id"] == 7
-    with opened(server.url(), tag, language=language, **options) as host:
+    with opened(server.url(), tag, language=a_language, **options) as host:
         assert host.ids(1) == [8]
         with opened(server.url(), tag, **options) as native:
             assert native.ids(1) == [108]
         assert show(server.url(), tag)["max_id"] == 108
-        with opened(server.url(), tag, language=language, **options) as other:
+        with opened(server.url(), tag, language=a_language, **options) as other:
             assert other.ids(100) == list(range(109, 209))
     assert show(server.url(), tag)["max_id"] == 208  # 8 to 107 are lost
 
 
-def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, tag, language, tmp_path):
+def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, tag, a_language, tmp_path):
     step = 5
     options = {"step": step, "wait_max": "60s"}
-    with clients(tmp_path, 2, server.url(), tag, language=language, **options) as all_of_them:
+    with clients(tmp_path, 2, server.url(), tag, language=a_language, **options) as all_of_them:
         all_of_them.append(Client(tmp_path, server.url(), tag, **options).goes_on())
         for hit in (server.kill_sessions, server.kill_sessions, server.restart, server.kill_sessions):
             hit()
@@ -183,19 +183,19 @@ def test_a_server_that_is_away_is_unavailable_and_comes_back(server, tag, langua
         assert len(host.drawn) > before
 
 
-def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, language):
-    with opened(server.url(), tag, language=language, step=10) as host:
+def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, a_language):
+    with opened(server.url(), tag, language=a_language, step=10) as host:
         host.first_ids(1)
         server.sql(f"DELETE FROM idgen_segment WHERE tag = '{tag}'")
         failure = wait_until(lambda: host.draw(10)[1])
         refused(failure, "TAG_UNKNOWN", tag, "idgen segment create")
 
 
-def test_a_tag_made_as_the_message_says_begins_at_1(server, tag, language):
+def test_a_tag_made_as_the_message_says_begins_at_1(server, tag, a_language):
     made = new_tag()
-    refused(only_line(server.url(), made, language), "TAG_UNKNOWN", made, "default")
+    refused(only_line(server.url(), made, a_language), "TAG_UNKNOWN", made, "default")
     server.sql(f"INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', '{made}', 0)")
-    with opened(server.url(), made, language=language) as host:
+    with opened(server.url(), made, language=a_language) as host:
         assert host.ids(2) == [1, 2]
 
 
@@ -209,9 +209,9 @@ def test_names_are_the_same_bytes_for_all(server, language):
     server.sql("DELETE FROM idgen_segment WHERE tag LIKE 'Bestellung%'")
 
 
-def test_a_table_that_is_missing_is_said_so(server, tag, language):
+def test_a_table_that_is_missing_is_said_so(server, tag, a_language):
     with server.without("idgen_segment"):
-        line = only_line(server.url(), tag, language)
+        line = only_line(server.url(), tag, a_language)
     refused(line, "STORE_MISSING", "table idgen_segment is not there", "idgen segment create")
 
 
@@ -259,12 +259,12 @@ def test_a_counter_stops_at_the_largest_number(server, tag, language):
         refused(host.draw(1)[1], "EXHAUSTED", str(LARGEST))
 
 
-def test_a_counter_that_cannot_be_is_damage(server, tag, language):
+def test_a_counter_that_cannot_be_is_damage(server, tag, a_language):
     if server.name == "postgres":
         server.sql("ALTER TABLE idgen_segment DROP CONSTRAINT idgen_segment_max_id_check")
     server.set_counter(tag, -1)
     try:
-        refused(only_line(server.url(), tag, language), "STORE_DAMAGED", "-1", "by hand")
+        refused(only_line(server.url(), tag, a_language), "STORE_DAMAGED", "-1", "by hand")
     finally:
         server.set_counter(tag, 0)
         if server.name == "postgres":
@@ -306,13 +306,13 @@ def test_tags_are_made_and_shown_and_advanced_through_the_store(server, language
     assert show(server.url(), tag) == {"max_id": 1001, "grants": 2}
 
 
-def test_the_table_is_the_one_that_the_native_stores_make(server, language):
+def test_the_table_is_the_one_that_the_native_stores_make(server, a_language):
     tag = new_tag()
     with server.without("idgen_segment"):
         create(server.url(), tag)
         native = server.layout("idgen_segment")
         server.sql("DROP TABLE idgen_segment")
-        assert scene("tags", server.url(), tag, language)[0] == "None"
+        assert scene("tags", server.url(), tag, a_language)[0] == "None"
         assert server.layout("idgen_segment") == native
 
 

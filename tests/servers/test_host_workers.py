@@ -119,11 +119,11 @@ def one(url, namespace):
 # Rows and tables.
 
 
-def test_the_tables_are_those_that_the_native_stores_make(server, language, namespace):
+def test_the_tables_are_those_that_the_native_stores_make(server, a_language, namespace):
     tables = ("idgen_segment", "idgen_worker", "idgen_namespace")
     native = [server.layout(table) for table in tables]
     with server.without(*tables):
-        assert scene("tables", server.url(), language, namespace) == ["None", "None"]
+        assert scene("tables", server.url(), a_language, namespace) == ["None", "None"]
         assert [server.layout(table) for table in tables] == native
 
 
@@ -157,9 +157,9 @@ def busy(url, language, namespace, worker, **others):
         return failure
 
 
-def test_a_worker_of_one_store_is_refused_to_the_other_until_it_is_given_up(server, language, namespace):
+def test_a_worker_of_one_store_is_refused_to_the_other_until_it_is_given_up(server, a_language, namespace):
     drawn = []
-    for first, second in ((language, NATIVE), (NATIVE, language), (language, language)):
+    for first, second in ((a_language, NATIVE), (NATIVE, a_language), (a_language, a_language)):
         with Asked(server.url(), first, namespace, 7) as owner:
             drawn.append(owner.ids(100))
             failure = busy(server.url(), second, namespace, 7)
@@ -169,10 +169,10 @@ def test_a_worker_of_one_store_is_refused_to_the_other_until_it_is_given_up(serv
     assert one(server.url(), namespace)["fence"] in (3, "3")
 
 
-def test_a_process_that_is_replaced_is_waited_for_by_the_other_store(server, language, namespace, tmp_path):
+def test_a_process_that_is_replaced_is_waited_for_by_the_other_store(server, a_language, namespace, tmp_path):
     with Asked(server.url(), NATIVE, namespace, 7) as first, Counting(server.port, namespace) as proxy:
         drawn = first.ids(10)
-        second = Worker(tmp_path, server.url(proxy.port), language, namespace, 7, worker_wait="1h")
+        second = Worker(tmp_path, server.url(proxy.port), a_language, namespace, 7, worker_wait="1h")
         with contextlib.closing(second):
             wait_until(lambda: len(proxy.before) > 4, what="the second one asks again and again")
             assert second.size() == 0
@@ -182,19 +182,19 @@ def test_a_process_that_is_replaced_is_waited_for_by_the_other_store(server, lan
 
 
 def test_the_worker_of_a_process_that_was_killed_is_taken_when_its_lease_has_ended(
-    server, language, namespace, tmp_path
+    server, a_language, namespace, tmp_path
 ):
     short = {**SHORT, "worker_lease": "1s", "worker_wait": f"{LONG_S}s"}
     drawn = []
-    for taker in (language, NATIVE, language):
+    for taker in (a_language, NATIVE, a_language):
         with contextlib.closing(Worker(tmp_path, server.url(), taker, namespace, 7, **short)) as worker:
             worker.goes_on().kill()
             drawn += worker.ids()
     ascending(drawn)
 
 
-def test_an_owner_that_draws_nothing_stays_the_owner(server, language, namespace):
-    with Asked(server.url(), language, namespace, 7, window="500ms") as idle:
+def test_an_owner_that_draws_nothing_stays_the_owner(server, a_language, namespace):
+    with Asked(server.url(), a_language, namespace, 7, window="500ms") as idle:
         first = idle.ids(1)
         before = int(one(server.url(), namespace)["hw_unix_ms"])
         wait_until(lambda: int(one(server.url(), namespace)["hw_unix_ms"]) > before + 1000, what="two renewals")
@@ -233,34 +233,34 @@ def test_a_renewal_is_one_round_trip_where_the_pool_can_tell_that_it_is_committe
         wait_until(eight_in_a_row, what="eight renewals of so few round trips")
 
 
-def test_another_layout_in_the_namespace_is_refused(server, language, namespace):
+def test_another_layout_in_the_namespace_is_refused(server, a_language, namespace):
     with Asked(server.url(), NATIVE, namespace, 1) as native:
         native.ids(1)
-    failure = busy(server.url(), language, namespace, 2, layout="time:41ms worker:10 sequence:3")
+    failure = busy(server.url(), a_language, namespace, 2, layout="time:41ms worker:10 sequence:3")
     assert failure.startswith("!FORMAT_MISMATCH"), failure
     assert "time:41ms worker:10 sequence:1" in failure
     mine = new_tag()
-    with Asked(server.url(), language, mine, 1) as host:
+    with Asked(server.url(), a_language, mine, 1) as host:
         host.ids(1)
     assert busy(server.url(), NATIVE, mine, 2, layout="time:41ms worker:10 sequence:3").startswith("!FORMAT_MISMATCH")
 
 
-def test_tables_that_are_missing_are_said_so(server, language, namespace):
+def test_tables_that_are_missing_are_said_so(server, a_language, namespace):
     for table in ("idgen_worker", "idgen_namespace"):
         with server.without(table):
             for worker in ("7", "auto"):
-                failure = busy(server.url(), language, namespace, worker, wait_max="1s")
+                failure = busy(server.url(), a_language, namespace, worker, wait_max="1s")
                 assert failure.startswith("!STORE_MISSING "), failure
                 assert f"the table {table} is not there" in failure
                 assert "idgen store create" in failure
         namespace = new_tag()
 
 
-def test_a_row_that_cannot_be_is_damage(server, language, namespace):
-    with Asked(server.url(), language, namespace, 7) as host:
+def test_a_row_that_cannot_be_is_damage(server, a_language, namespace):
+    with Asked(server.url(), a_language, namespace, 7) as host:
         host.ids(1)
     server.sql(f"UPDATE idgen_worker SET owner = 'somebody' WHERE ns = '{namespace}'")
-    assert "!STORE_DAMAGED" in busy(server.url(), language, namespace, 7, wait_max="1s")
+    assert "!STORE_DAMAGED" in busy(server.url(), a_language, namespace, 7, wait_max="1s")
 
 
 # Clocks.
@@ -314,10 +314,10 @@ def test_the_hour_that_comes_twice_in_local_time_is_two_hours_for_a_server(minut
 # What breaks.
 
 
-def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, language, namespace, tmp_path):
+def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, a_language, namespace, tmp_path):
     options = {"window": "500ms", "max_ahead": "60s"}
     with contextlib.ExitStack() as stack:
-        both = (language, language, NATIVE)
+        both = (a_language, a_language, NATIVE)
         all_of_them = [
             stack.enter_context(contextlib.closing(Worker(tmp_path, server.url(), which, namespace, number, **options)))
             for number, which in enumerate(both)
