@@ -1,6 +1,7 @@
 """Fixtures: real servers, started once for all tests of a session. See servers.py."""
 
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -26,6 +27,15 @@ def pytest_configure():
         pytest.exit("ended by SIGTERM", 143)
 
     signal.signal(signal.SIGTERM, end)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of newer servers: a case of those alone that are as they are installed is one of the part `modules`."""
+    installed = servers.NOT_NEWER.get(servers.GENERATION, set())
+    kinds = {item: set(servers.KINDS) & set(re.split(r"[][-]", item.name)) for item in items}
+    unneeded = [item for item in items if kinds[item] and kinds[item] <= installed]
+    config.hook.pytest_deselected(items=unneeded)
+    items[:] = [item for item in items if item not in unneeded]
 
 
 def pytest_runtest_setup(item):

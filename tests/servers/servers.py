@@ -34,6 +34,7 @@ NEWEST = {
     "mysql": "mysql-server-core mysql-client-core postgresql valkey-server etcd-server etcd-client",
     "mariadb": "mariadb-server-core mariadb-client-core redis-server",
 }
+NOT_NEWER = {"mariadb": {"postgres", "etcd"}}  # the other kinds of servers that a generation has as they are installed
 GENERATION = os.environ.get("IDGEN_TEST_SERVERS", "")
 
 
