@@ -13,7 +13,7 @@
  *   settle()                 kWorkerSettle, RedisConnection::settle_worker(): kLeadMs + kSkewMs ahead of its clock
  *   read_row()               kWorkerRead, read_worker()
  *   replace()                kWorkerReplace, replace_worker()
- *   renew, take, request     WorkerRows::take() and read() (modules/kit/worker_rows.hpp)
+ *   renew, take, request     WorkerRows::take() and read() (core/src/store/worker_rows.hpp)
  *   closing, returning       Supply::close(), WindowSource::release(), WorkerRows::give_back()
  *   the rest                 as in window.pml
  *

@@ -9,7 +9,7 @@
  *   Row, replace()           WorkerRow, and each server's replace_worker(): UPDATE ... WHERE fence, owner, hw
  *                            (core/src/sql/workers.cpp), a transaction of etcd, a versioned write of ZooKeeper. In
  *                            SQLite reading and replacing are one transaction (core/src/store/sqlite_store.cpp)
- *   renew, take, request     WorkerRows::take() and read() (modules/kit/worker_rows.hpp), which WindowSource::draw()
+ *   renew, take, request     WorkerRows::take() and read() (core/src/store/worker_rows.hpp), which WindowSource::draw()
  *                            (core/src/generator/snowflake.cpp) calls; renew goes by WorkerRows::last_
  *   ask()                    next_window() (core/src/store/grant_rules.hpp)
  *   accept()                 Supply::accept() (core/src/reserve/supply.cpp)
