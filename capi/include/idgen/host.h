@@ -38,7 +38,7 @@ typedef struct idgen_segment_request {
   uint64_t count;     /* how many numbers, at least 1 */
   uint64_t rate;      /* ids per second that the generator draws; 0 = unknown. Information only */
   const char *holder; /* who we are, "process 4711 on db-3". Information only */
-  uint64_t above;     /* max_id is set to this first if it is lower; 0 but for kind = serial */
+  uint64_t above;     /* max_id is set to this first if it is lower; 0 except for kind = serial */
 } idgen_segment_request_t;
 
 /* What a store granted: first, first + 1, ..., count of them. */
@@ -147,7 +147,7 @@ typedef struct idgen_store {
    * database's. These members are read if struct_size covers them.
    *
    * Writes the format of a namespace to `found`, NUL-terminated; "" if it has none. If it has none and `format` is not
-   * "", gives it that one first, unless somebody else does so at the same time. A longer one is cut off. */
+   * "", gives it that one first, unless another process does so at the same time. A longer one is cut off. */
   idgen_status_t (*namespace_format)(void *ctx, const char *name_space, const char *format, char *found, size_t size,
                                      idgen_error_t *err);
   /* Reads a worker's row, and the store's clock in the same step. struct_size and worker are set. */
@@ -205,13 +205,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_keys(idgen_config_t *c
                                                                void *ctx, idgen_error_t *err);
 
 /* Waits until a call for ids may find some at once, and draws none. For a language whose threads are not the system's,
- * many of which may wait: one that has waited elsewhere, waited_ns so far, learns whether to go on, or why not.
+ * many of which may wait: a thread that has waited elsewhere, waited_ns so far, learns whether to go on, or why not.
  * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_wait_for_room(idgen_t *generator, uint64_t waited_ns,
                                                              idgen_cancelled_fn cancelled, void *ctx,
                                                              idgen_error_t *err);
 
-/* The property wait_max in ns: how long a call may wait. 0 also for a handle that is none.
+/* The property wait_max in ns: how long a call may wait. 0 if the handle is not one.
  * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API uint64_t idgen_wait_max_ns(const idgen_t *generator);
 

@@ -41,7 +41,7 @@
  *  6. Public structs begin with struct_size, which the side that fills the struct in sets to its sizeof, as the *_INIT
  *     macros do. They grow only at the end; the library writes no more than struct_size bytes. Members named `reserved`
  *     are 0.
- *  7. Threads. "Threads: any" means that any number of threads may call the function at the same time, also on the same
+ *  7. Threads. "Threads: any" means that any number of threads may call the function at the same time, even on one
  *     handle. "Threads: one" means one thread at a time per handle. No call may use a handle while it is being
  *     destroyed, or afterwards; call idgen_close to stop the others first.
  *  8. Blocking. A call marked "Blocks: no" never waits. The others wait for what they name, and the property
@@ -53,7 +53,7 @@
  * 10. Callbacks may be called from any thread, the library's own included, and from several at once, and never while
  *     the library holds a lock. They must not throw, longjmp, or call the same generator.
  * 11. Versions. Within one IDGEN_ABI_VERSION, symbols are added, never changed or removed. The numbers of status codes,
- *     fields and encodings are fixed for ever.
+ *     fields and encodings never change.
  *
  * docs/c-api.md has the cases at the edge: what a locked store adds to a wait, pthread_cancel, raw clone().
  *
@@ -117,7 +117,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const
  * configurations are equal, else it gets IDGEN_E_WORKER_BUSY. In another process it gets IDGEN_E_WORKER_BUSY while the
  * first lives.
  * Errors: IDGEN_E_VALUE, IDGEN_E_LAYOUT, IDGEN_E_LIFETIME, IDGEN_E_UNSUPPORTED, IDGEN_E_WORKER_BUSY, 40..79, from
- * IDGEN_E_HOST on, any. Blocks: on the store; waits for one that is down, up to wait_max. Threads: one. */
+ * IDGEN_E_HOST on, any. Blocks: on the store; if it is down, up to wait_max. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create(const idgen_config_t *config, idgen_t **out, idgen_error_t *err);
 
 /* idgen_create whose wait can be cancelled. A thread of the library asks the store, and calls the host's own clock,
@@ -141,7 +141,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next(idgen_t *generator, uint64_t
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next(idgen_t *generator, uint64_t *id);
 
 /* Draws n ids into ids[0..n-1], strictly increasing with order = strict; n = 0 does nothing. *written is always set: on
- * failure the first *written ids are real, and nobody else will ever get them.
+ * failure the first *written ids are real, and no other call will ever get them.
  * Errors: as idgen_next. Blocks: as idgen_next, wait_max counting from the last progress. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
                                                           idgen_error_t *err);
@@ -229,7 +229,7 @@ typedef struct idgen_draw {
   void *ctx;
   uint64_t waited_ns; /* how long the caller has waited before: counts towards wait_max. Not with owners, not a block */
   uint64_t drawn;
-  size_t written;  /* set by the call, also by one that fails: so many ids are real, and nobody else will get them */
+  size_t written;  /* set by the call, even by one that fails: how many ids are real. No other call gets them */
   uint64_t first;  /* set by the call, of a block: the ids are first, first + stride, ..., `written` of them. 1 <= */
   uint64_t stride; /* written <= n: what is left of the reservation (segment) or of the tick (snowflake) */
 } idgen_draw_t;
@@ -239,9 +239,9 @@ typedef struct idgen_draw {
 
 /* Draws what a request says. The same request may be used again.
  * Errors: as idgen_next; with owners as idgen_next_for; IDGEN_E_CANCELLED; with IDGEN_DRAW_TRY IDGEN_E_WOULD_BLOCK, and
- * of the others those that are not retryable; IDGEN_E_ARGUMENT (members that do not go together; a number that is drawn
- * ahead and no counter). Blocks: as idgen_next_batch, until cancelled; with IDGEN_DRAW_TRY no, not even on another
- * call. Threads: any; one for the request. */
+ * of the others those that are not retryable; IDGEN_E_ARGUMENT (members that do not go together; IDGEN_DRAW_DRAWN for a
+ * generator without a counter). Blocks: as idgen_next_batch, until cancelled; with IDGEN_DRAW_TRY no, not even on
+ * another call. Threads: any; one for the request. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_draw(idgen_t *generator, idgen_draw_t *draw, idgen_error_t *err);
 
 /* ---------------------------------------------------------------------------------------------- configuration */
@@ -279,8 +279,8 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *confi
 
 /* Sets `name`, and the properties that the environment of this process has for it: IDGEN_ORDERS_STORE_TIMEOUT is the
  * property store_timeout of "orders". In names of variables letters are capitals, and all but letters and digits are
- * underscores. An empty variable counts as none. idgen_config_load does this after the file; without a file it is all
- * that is needed.
+ * underscores. An empty variable counts as none. idgen_config_load does this after the file; a program without a file
+ * needs nothing else.
  * Errors: IDGEN_E_UNKNOWN_KEY (a variable that looks like a property, misspelled), IDGEN_E_VALUE, any. Blocks: no.
  * Threads: one, and no other may change the environment meanwhile. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load_environment(idgen_config_t *config, const char *name,
@@ -482,7 +482,7 @@ typedef struct idgen_pattern idgen_pattern_t;
 
 /* A pattern for the ids of a layout; NULL: of any, for a pattern without a date. The date is that of the id's time by
  * the clocks of `zone`: "UTC" (also NULL), an offset such as "+08:00", or a name such as "Europe/Berlin", which needs
- * the module libidgen_zone.so beside this library.
+ * the module libidgen_zone.so in the folder of this library.
  * Errors: IDGEN_E_VALUE (pattern, zone), IDGEN_E_UNSUPPORTED (a date, and a layout without time; the module), any.
  * Blocks: a named zone reads files. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_pattern_create(const char *pattern, const char *zone,
@@ -523,7 +523,7 @@ typedef struct idgen_text_parts {
   int32_t minute;         /* 0 to 59 */
   int32_t second;         /* 0 to 59 */
   idgen_wide_id_t id;     /* which was written */
-  idgen_wide_id_t number; /* as it stands in the text: the id itself, but for serials */
+  idgen_wide_id_t number; /* as it stands in the text: the id itself, except for serials */
 } idgen_text_parts_t;
 
 #define IDGEN_TEXT_PARTS_INIT                                                 \

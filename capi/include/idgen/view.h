@@ -16,7 +16,7 @@
  *     w = *view->words;                          // each time: the library moves the words
  *     n = fetch_add(&w->next, 1, acquire);
  *     if (n < load(&w->limit, acquire) && n >= load(&w->first, relaxed)) the id is n;
- *     else idgen_draw(generator, ...) with IDGEN_DRAW_DRAWN and n, which may be the id: nobody else draws it
+ *     else idgen_draw(generator, ...) with IDGEN_DRAW_DRAWN and n, which may be the id: no other caller draws it
  *
  * IDGEN_VIEW_CLOCK, of snowflakes; `now` is the system's clock in Unix ms:
  *
