@@ -13,7 +13,7 @@ extern "C" {
 /* ------------------------------------------------------------------------------------------------- inspection */
 
 /* Which generator this is, in one line for logs: "segment 'orders', tag 'orders' of namespace 'shop'", "snowflake
- * 'events', worker 7 of namespace 'shop'", and ", closed" after that. A leased worker is the one of now. Never a
+ * 'events', worker 7 of namespace 'shop'", and ", closed" after that. A leased worker is the present one. Never a
  * password.
  * Errors: IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_summary(const idgen_t *generator, char *buffer, size_t *size,
@@ -47,8 +47,8 @@ typedef struct idgen_stats {
   uint64_t issued;             /* numbers or ms given out: granted - remaining; once closed, less what was given back */
   uint64_t rate;               /* ids per second, as the refills measured it; 0 = unknown; always 0 for a snowflake */
   double stock_seconds;        /* how long `remaining` lasts: numbers at `rate`, a worker's time by the clock;
-                                 INFINITY when nothing is drawn or the rate is unknown. Who draws renews
-                                 a window when half is left: less, with no failure, is idle */
+                                 INFINITY when nothing is drawn or the rate is unknown. A generator that
+                                 draws renews a window when half is left: less, with no failure, is idle */
   uint32_t breaker_redis;      /* of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while */
   uint32_t breaker_database;   /* the same for the database; both 0 for other stores */
   uint64_t buffer_stock;       /* numbers left in Redis when it was last seen */
@@ -78,7 +78,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_stats(const idgen_t *generator, i
  * generator is reported too. Handles that share a generator count once, under the name of the one that made it.
  * Different generators with the same labels are one sample: counts are added; maxima, leads and breakers show the
  * largest value, what is left the smallest, idgen_stopped one that fails if there is one.
- * Errors: IDGEN_E_HANDLE (also for a NULL in the array), IDGEN_E_BUFFER, any. Blocks: as idgen_stats. Threads: any. */
+ * Errors: IDGEN_E_HANDLE (a NULL in the array too), IDGEN_E_BUFFER, any. Blocks: as idgen_stats. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *generators, size_t count, char *buffer,
                                                        size_t *size, idgen_error_t *err);
 
@@ -116,7 +116,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_store_create(const idgen_config_t
  * the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create(const idgen_config_t *config, idgen_error_t *err);
 
-/* The same, with the first id above `above`, in one step: at no moment could anybody draw a lower one. For a tag that
+/* The same, with the first id above `above`, in one step: at no moment could a process draw a lower one. For a tag that
  * takes over ids that are in use.
  * Errors: as idgen_segment_create; IDGEN_E_VALUE for an `above` over 2^63 - 1, too; IDGEN_E_UNSUPPORTED for serials on
  * rows of key_producer and on keys that are raised by INCR, unless it is 0. Blocks: on the store. Threads: one. */
@@ -136,13 +136,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,
                                                             void *ctx, idgen_error_t *err);
 
-/* Ends a tag: takes all its numbers that are left, in one grant, so that nobody draws from it again. `out` gets the
- * row as it was before: all that was ever granted is at most its max_id, and a tag that goes on elsewhere begins above
- * that. Running generators still issue what they reserved before, then get IDGEN_E_EXHAUSTED. Cannot be undone.
+/* Ends a tag: takes all its numbers that are left, in one grant, so that no process draws from it again. `out` gets the
+ * row as it was before: all that was ever granted is at most its max_id, and a tag that continues elsewhere begins
+ * above that. Running generators still issue what they reserved before, then get IDGEN_E_EXHAUSTED. Cannot be undone.
  * The row's holder is "retired at 4711" from then on, where rows have one, in case that `out` is lost.
- * Errors: as idgen_segment_show, IDGEN_E_EXHAUSTED (it has none left), IDGEN_E_STORE_UNAVAILABLE (others drew without
- * a pause, for all of wait_max; it goes on), IDGEN_E_UNSUPPORTED (store = buffer; a row with a stride; serials in rows
- * of other programs). Blocks: on the store; tries for wait_max while others draw. Threads: one. */
+ * Errors: as idgen_segment_show, IDGEN_E_EXHAUSTED (it has none left), IDGEN_E_STORE_UNAVAILABLE (others drew
+ * without a pause, for all of wait_max; it goes on), IDGEN_E_UNSUPPORTED (store = buffer; a row with a stride;
+ * serials in rows of other programs). Blocks: on the store; tries for wait_max while others draw. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_retire(const idgen_config_t *config, idgen_segment_info_t *out,
                                                               idgen_error_t *err);
 
@@ -175,9 +175,9 @@ typedef struct idgen_segment_grant {
 #define IDGEN_SEGMENT_GRANT_INIT \
   { (uint32_t)sizeof(idgen_segment_grant_t), 0, 0, 0, 0, 0, "" }
 
-/* Which grant of the tag a number is from, as far as the store remembers: the property segment.grant_log of whoever
- * drew says how many grants that is. It was granted to the holder, who need not have issued it: a grant whose answer
- * was lost is remembered, and used by nobody.
+/* Which grant of the tag a number is from, as far as the store remembers: the property segment.grant_log of the
+ * generator that drew says how many grants that is. The holder was granted the number, and may not have issued it: a
+ * grant whose answer was lost is remembered, and no process uses it.
  * Errors: IDGEN_E_UNSUPPORTED (a store that remembers none), as idgen_segment_show. Blocks: on the store. Threads:
  * one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_grant_of(const idgen_config_t *config, uint64_t number,
@@ -229,8 +229,8 @@ typedef struct idgen_worker_info {
   uint32_t struct_size;
   uint32_t is_live;   /* 1: an owner is alive, or may be; 0: none is */
   uint64_t worker;    /* the number of all node fields together */
-  uint64_t fence;     /* of the latest grant, each owner's above the one before; 0: nobody has had the worker yet, and
-                         the rest is empty */
+  uint64_t fence;     /* of the latest grant, each owner's above the one before; 0: no process has had the worker yet,
+                         and the rest is empty */
   int64_t hw_unix_ms; /* its time is reserved up to here, exclusive: no later grant begins before */
   int64_t ahead_ms;   /* how far that is ahead of the configuration's clock; negative: behind */
   int64_t clock_ahead_ms; /* holder's clock minus the store's, at its latest window; INT64_MIN: unknown */
@@ -249,8 +249,8 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_show(const idgen_config_t 
 /* A row of idgen_worker_list. It lasts until it returns. */
 typedef void (*idgen_worker_fn)(void *ctx, const idgen_worker_info_t *info);
 
-/* Calls `each` on this thread for all workers of the configuration's namespace that anybody has had, by number. `each`
- * must not call idgen with `config`. Of the configuration only the store and the namespace count.
+/* Calls `each` on this thread for all workers of the configuration's namespace that a process has had, by number.
+ * `each` must not call idgen with `config`. Of the configuration only the store and the namespace count.
  * Errors: IDGEN_E_ARGUMENT (each is NULL), IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (a store without workers),
  * IDGEN_E_VALUE, 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_list(const idgen_config_t *config, idgen_worker_fn each,
@@ -272,7 +272,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_repair(const idgen_config_
 
 /* Ends the hold of an owner that is gone, so that the next one need not wait for its lease, and all earlier grants.
  * What the owner has reserved stays its own, so no id comes twice even if it is alive after all (`even_if_live` = 1):
- * it then acquires the worker again, or has lost it if somebody was faster (on_worker_lost). `out` gets the row
+ * it then acquires the worker again, or has lost it if another process was faster (on_worker_lost). `out` gets the row
  * afterwards; it may be NULL.
  * Errors: as idgen_worker_show; IDGEN_E_WORKER_BUSY (an owner counts as alive, or has acquired it meanwhile),
  * IDGEN_E_VALUE (the worker has no owner). Blocks: on the store. Threads: one. */

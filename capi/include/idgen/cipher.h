@@ -8,7 +8,7 @@
  * Of a layout with the fields segment and version, the segment is hidden. The gene stays, so that a hidden id can still
  * be routed, and the version field, 0 in a plain id, holds the key version (its largest number is kept for a later
  * extension). Of a layout without a version field, the segment field or, if it has none, the whole id is hidden. Such
- * ids have one key version for ever, and nothing tells a hidden id from a plain one.
+ * ids keep one key version, and nothing tells a hidden id from a plain one.
  *
  * With on_full = widen a cipher also hides the ids of 16 bytes that follow those of 8, with the same keys: by
  * idgen_cipher_hide_wide_ids, for which an id's length says which of the two it is.
@@ -33,7 +33,7 @@ typedef struct idgen_cipher idgen_cipher_t; /* hides ids, and reveals them */
  * values, or compare them with those that it has. Reads layout, kind (for the layout, if none is set: segment
  * has 63 bits), namespace, store and cipher.*; the configuration is copied.
  * Errors: IDGEN_E_VALUE (cipher.version, or a version that the layout's field does not hold), IDGEN_E_CONFIG_FILE (the
- * keys: missing, malformed, too short, twice the same version; the file: readable by others, somebody else's, a
+ * keys: missing, malformed, too short, twice the same version; the file: readable by others, owned by another user, a
  * symbolic link), IDGEN_E_FORMAT_MISMATCH (another key than the namespace began with by the same number),
  * IDGEN_E_LAYOUT, IDGEN_E_UNSUPPORTED (the module is missing, or the layout has fewer than 20 bits to hide), 60..79,
  * from IDGEN_E_HOST on, any. Blocks: on the keys and on the store. Threads: one. */
@@ -99,7 +99,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_hide_wide(const idgen_ciph
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_wide(const idgen_cipher_t *cipher, const uint8_t *hidden,
                                                                   uint8_t *ids, size_t n, idgen_error_t *err);
 
-/* Reads the keys again, for a new key version or one that was retired. Other threads go on meanwhile. After an error
+/* Reads the keys again, for a new key version or one that was retired. Other threads continue. After an error
  * the cipher has the keys that it had, except archived ones; with on_full = widen, perhaps for ids of one length only:
  * call it again. Earlier keys stay in memory until the cipher is destroyed.
  * Errors: as idgen_cipher_create, IDGEN_E_FORKED. Blocks: on the keys and on the store. Threads: any. */
@@ -107,7 +107,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reload(idgen_cipher_t *cip
 
 /* Frees the number of a key version in the store, so that another key can have it, and the store refuses the old key
  * from then on. The keys of `config` have that version, retired: they are a copy of its line, which is removed from all
- * other keys. Whoever calls this states that every process has reloaded its keys since, and that no form that the
+ * other keys. The caller states that every process has reloaded its keys since, and that no form that the
  * version hid will be revealed any more. Does nothing if this key is archived already.
  * Errors: as idgen_cipher_create, IDGEN_E_VALUE (no such key, or not retired), IDGEN_E_FORMAT_MISMATCH (another key has
  * the number), IDGEN_E_UNSUPPORTED (the layout has no version field). Blocks: on the keys and on the store.

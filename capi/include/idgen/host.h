@@ -141,9 +141,9 @@ typedef struct idgen_store {
                                   int64_t used_ms, idgen_error_t *err);
   void (*release)(void *ctx); /* optional */
   /* Workers as rows with leases: all four of these, in place of window_take and window_return. The library decides, by
-   * the rules of its own stores, which rows become what. The store reads them, and changes one if it is still what was
-   * read. A store with them can do all that a server can: an owner is one whose lease has not ended by the store's
-   * clock, worker = auto leases a number, and idgen_worker_* work. The clock is one that all clients share, the
+   * the rules of the stores that it has, which rows become what. The store reads them, and changes one if it is still
+   * what was read. A store with them can do all that a server can: an owner is one whose lease has not ended by the
+   * store's clock, worker = auto leases a number, and idgen_worker_* work. The clock is one that all clients share, the
    * database's. These members are read if struct_size covers them.
    *
    * Writes the format of a namespace to `found`, NUL-terminated; "" if it has none. If it has none and `format` is not

@@ -238,8 +238,8 @@ typedef struct idgen_draw {
   { (uint32_t)sizeof(idgen_draw_t), 0, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0 }
 
 /* Draws what a request says. The same request may be used again.
- * Errors: as idgen_next; with owners as idgen_next_for; IDGEN_E_CANCELLED; with IDGEN_DRAW_TRY IDGEN_E_WOULD_BLOCK, and
- * of the others those that are not retryable; IDGEN_E_ARGUMENT (members that do not go together; IDGEN_DRAW_DRAWN for a
+ * Errors: as idgen_next; with owners as idgen_next_for; IDGEN_E_CANCELLED; with IDGEN_DRAW_TRY IDGEN_E_WOULD_BLOCK
+ * and of the others those no retry helps; IDGEN_E_ARGUMENT (members that do not go together; IDGEN_DRAW_DRAWN for a
  * generator without a counter). Blocks: as idgen_next_batch, until cancelled; with IDGEN_DRAW_TRY no, not even on
  * another call. Threads: any; one for the request. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_draw(idgen_t *generator, idgen_draw_t *draw, idgen_error_t *err);

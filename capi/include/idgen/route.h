@@ -6,8 +6,8 @@
  * where they belong, and, while nodes are in cut-over, in which order to look. Formats, rules, and what to do in which
  * order: docs/routing.md.
  *
- * A lookup takes no lock, allocates nothing, and never looks at a file or a clock. A forked child goes on with the
- * table that it has; there, a file is watched again after the first call of idgen_router_reload, _swap or _stats.
+ * A lookup takes no lock, allocates nothing, and never looks at a file or a clock. A forked child keeps the table
+ * that it has; there, a file is watched again after the first call of idgen_router_reload, _swap or _stats.
  */
 #ifndef IDGEN_ROUTE_H
 #define IDGEN_ROUTE_H

@@ -2,12 +2,12 @@
  * Standard ids: UUIDs, ULIDs and ObjectIds.
  *
  * Ids in published forms, made without a generator, a worker or a store. Random bits take their place, drawn from the
- * kernel anew in each process, in each child of a fork and after idgen_reset. So nothing reserves these ids: that two
+ * kernel in each process, again in each child of a fork and after idgen_reset. So nothing reserves these ids: that two
  * processes make the same one is not impossible, only less likely than anything else that can fail.
  *
  * UUIDs of version 7, ULIDs and ObjectIds rise within a process, whatever thread makes them. If the clock is set back
  * by up to 10 s, or more of them are made than their counter has room for (2^19 a millisecond, 2^23 a second), their
- * time is ahead of the clock's. If it is set back by more, they begin anew at its time.
+ * time is ahead of the clock's. If it is set back by more, they start again at its time.
  */
 #ifndef IDGEN_STANDARD_H
 #define IDGEN_STANDARD_H
