@@ -122,7 +122,7 @@ def test_many_tasks_wait_in_one_thread_and_all_get_an_id(stuck: Stuck, manual_cl
 
 def test_wait_max_bounds_every_task(stuck: Stuck) -> None:
     async def draw() -> list[Any]:
-        generator = stuck(wait_max=timedelta(milliseconds=400))
+        generator = stuck(wait_max=timedelta(seconds=patience(2)))
         first = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
         await until_waiting(generator)
         late = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
@@ -130,7 +130,7 @@ def test_wait_max_bounds_every_task(stuck: Stuck) -> None:
         assert generator._async_waits == {}
         return errors
 
-    errors = run(draw())  # one after the other, they would take two minutes
+    errors = run(draw())  # one after the other, they would take a quarter of an hour
     assert {type(error) for error in errors} == {idgen.ClockBackError}
     assert len({id(error) for error in errors}) == 2 * TASKS, "each task has an exception of its own"
 
