@@ -47,7 +47,10 @@ def arguments() -> argparse.Namespace:
                         " HEAD was accepted, and what its changes needed and did not fit")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the parts")
     parser.add_argument("--changed", nargs="*", metavar="PATH", help="with --ci or --check: as if these had changed")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.accept and (not options.ci or options.changed is not None):
+        parser.error("--accept goes with --ci, and not with --changed")
+    return options
 
 
 def jobs_of(parts: list[str]) -> list[Job]:
@@ -110,8 +113,6 @@ def choose_ci(options: argparse.Namespace, jobs: list[Job]) -> tuple[list[Job], 
         since = "tests/accepted names no ancestor of HEAD"
     turn = plan.turn()
     rest = plan.choose(jobs, [*earlier, *needed], turn)
-    if options.accept:
-        plan.accept(rest.left)
     said.append(f"By turn, slice {turn} of 0 to {plan.SLICES - 1}: {' '.join(rest.due)}")
     said.append(f"By change ({since}):")
     for unit in rest.taken:
@@ -125,6 +126,9 @@ def choose_ci(options: argparse.Namespace, jobs: list[Job]) -> tuple[list[Job], 
                 + " ".join(f"{part} ({count} jobs)" if part in plan.FILES else part
                            for part, count in others.items()))  # fmt: skip
     said.append(f"Besides `make test`, about {rest.cost_s / 60:.0f} core minutes.")
+    if options.accept:
+        plan.accept(rest.left)
+        said.append("Wrote tests/accepted; commit it before anything else.")
     for job in jobs:
         if job.part == "modules" and job.name in rest.due:
             job.env["IDGEN_TEST_SLICE"] = "all"  # cases too that otherwise take turns
