@@ -14,8 +14,10 @@ export CC=${CC:-cc} CXX=${CXX:-c++}
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
-# Go's build cache does not look outside go/: without this it would miss a change in core/.
+# Go's build cache does not look outside go/: without this it would miss a change in core/. It knows only packages with
+# C++ files by the flags of C++, so a Go package that is built against libidgen needs the hash of the headers too.
 export CGO_CXXFLAGS="-O2 -DIDGEN_SRC_HASH=$(bindings/go/source-hash.sh)"
+export CGO_CPPFLAGS="-DIDGEN_HEADERS_HASH=$(bindings/go/source-hash.sh capi/include bindings/go)"
 
 # One line per checked fact; scripts/test counts these lines.
 ok() { printf 'ok - %s\n' "$*"; }

@@ -205,7 +205,7 @@ def java(part: str) -> list[Job]:
 
 def go(part: str) -> list[Job]:
     """Against the library that was built; the part go-race compiles it into the package, as users do."""
-    prepare = "PKG_CONFIG_PATH=$root/build LD_LIBRARY_PATH=$root/build/lib CGO_CXXFLAGS=-O2 "
+    prepare = "PKG_CONFIG_PATH=$root/build LD_LIBRARY_PATH=$root/build/lib "
     return [go_tests(f"{part}/tests", prepare, '-tags "idgen_system libsqlite3"', ["build/library"], 1.5, 40)]
 
 
