@@ -102,24 +102,27 @@ def choose_ci(options: argparse.Namespace, jobs: list[Job]) -> tuple[list[Job], 
     said = ["Always: " + " ".join(USUAL)]
     base = plan.base()
     earlier = plan.waiting() if base and options.changed is None else []
-    if options.changed is not None:
-        needed = plan.by_change(options.changed, jobs)
+    paths = options.changed
+    if paths is not None:
         since = "as if these paths had changed"
     elif base:
-        needed = plan.by_change(plan.changed_since(base), jobs)
+        paths = plan.changed_since(base)
         since = f"the changes since {base[:9]}"
     else:
-        needed = {unit: ["everything"] for unit in plan.units_of(jobs)}
         since = "tests/accepted names no ancestor of HEAD"
+    everything = {unit: ["everything"] for unit in plan.units_of(jobs)}
+    needed = everything if paths is None else plan.by_change(paths, jobs)
     turn = plan.turn()
-    rest = plan.choose(jobs, [*earlier, *needed], turn)
+    is_code = paths is None or not plan.are_documents(paths)
+    # What earlier submissions left comes first, but the changes of documents are to be tested at once.
+    rest = plan.choose(jobs, [*earlier, *needed] if is_code else [*needed, *earlier], turn, is_code=is_code)
     said.append(f"By turn, slice {turn} of 0 to {plan.SLICES - 1}: {' '.join(rest.due)}")
     said.append(f"By change ({since}):")
     for unit in rest.taken:
         because = needed.get(unit, [])
         words = because[0] + (f" and {len(because) - 1} more" if len(because) > 1 else "") if because else ""
         said.append(f"  {unit}: {words}{' left by an earlier submission' if unit in earlier else ''}")
-    said.append(f"Needed by the changes too, and left to the next submission: {' '.join(rest.left) or 'nothing'}")
+    said.append(f"Left to the next submission: {' '.join(rest.left) or 'nothing'}")
     chosen = {*rest.due, *rest.taken}
     others = Counter(unit.split("/")[0] for unit in plan.units_of(jobs) if unit not in chosen and unit not in rest.left)
     said.append("Not run, neither needed nor by turn: "

@@ -289,7 +289,7 @@ PARTS = {
         lines(f"{part}/check", ["tests/consistency/check"], "library", "wheel", "jar"),
         lines(f"{part}/locks", ["tests/consistency/locks"], cores=CORES, seconds=20)], "servers"),
     "runner": Part("the runner of the tests itself", lambda part: [
-        pytest(f"{part}/tests", ["tests/runner"], seconds=5)]),
+        pytest(f"{part}/tests", ["tests/runner"], seconds=15)]),
     "docs": Part("every code sample in README and docs, except Go's", lambda part: [
         lines(f"{part}/samples", ["tests/docs/check"], "library", "wheel", "jar", seconds=15)]),
     "servers": Part("every store over a network, against a real server, without faults", lambda part: [

@@ -16,10 +16,12 @@ TABLE = ROOT / "tests/parts.tsv"
 # Everything after the commit is new. The changes of the file count the submissions.
 ACCEPTED = ROOT / "tests/accepted"
 SLICES = 8
-FILES = ("modules", "recipes", "newest")  # whose jobs are files of tests, with turns of their own
+FILES = ("modules", "recipes", "newest", "programs")  # whose jobs have turns of their own
 # Core seconds for what CI runs besides `make test`: half an hour on the two cores that the jobs' seconds were measured
 # on. What does not fit waits, and is among the first that the next submission runs.
 BUDGET_S = 2400
+# The same where only documents have changed. The turn waits too.
+DOCUMENTS_S = 300
 
 
 def git(*arguments: str) -> str:
@@ -106,7 +108,7 @@ def turn() -> int:
 
 
 def unit_of(job: Job) -> str:
-    """Files of tests have turns of their own; what is built for one job of another part serves all of its jobs."""
+    """What is built for one job of a part without turns of its jobs' own serves all of its jobs."""
     return job.name if job.part in FILES else job.part
 
 
@@ -141,30 +143,31 @@ class Choice:
 
     due: list[str]  # by turn
     taken: list[str]  # of what earlier submissions left, and of what changes need
-    left: list[str]  # what is needed and waits for the next submission
+    left: list[str]  # what is due or needed and waits for the next submission
     cost_s: float
 
 
-def choose(jobs: list[Job], needed: list[str], number: int) -> Choice:
-    """The slice of that number, and of what is needed, in that order, as much as the budget allows."""
+def are_documents(paths: list[str]) -> bool:
+    return all(path.endswith(".md") or ROOT / path == ACCEPTED for path in paths)
+
+
+def choose(jobs: list[Job], needed: list[str], number: int, *, is_code: bool = True) -> Choice:
+    """As much as the budget allows of the slice of that number and of what is needed, in that order; of documents, in
+    the other order."""
     units = units_of(jobs)
-    of_slice = slices(jobs)
-    found = Choice([unit for unit in units if of_slice[unit] == number], [], [], 0.0)
+    own = [unit for unit, slice_ in slices(jobs).items() if slice_ == number]
+    found = Choice([], [], [], 0.0)
     built: set[str] = set()
-
-    def add(unit: str) -> None:
-        found.cost_s += cost_of(units[unit], built)
+    for unit in dict.fromkeys([*own, *needed] if is_code else [*needed, *own]):
+        if unit not in units:
+            continue
+        cost_s = found.cost_s + cost_of(units[unit], built)
+        if cost_s > (BUDGET_S if is_code else DOCUMENTS_S):
+            found.left.append(unit)
+            continue
+        (found.due if unit in own else found.taken).append(unit)
+        found.cost_s = cost_s
         built.update(name for job in units[unit] for name in job.needs)
-
-    for unit in found.due:
-        add(unit)
-    for unit in dict.fromkeys(needed):
-        if unit in units and unit not in found.due:
-            if found.cost_s + cost_of(units[unit], built) <= BUDGET_S:
-                found.taken.append(unit)
-                add(unit)
-            else:
-                found.left.append(unit)
     return found
 
 

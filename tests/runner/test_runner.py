@@ -232,6 +232,16 @@ def test_what_changes_need_runs_within_eight_submissions_and_none_costs_more_tha
     assert left == []
 
 
+def test_documents_alone_wait_neither_for_the_turn_nor_for_what_was_left(every_job):
+    assert plan.are_documents(["docs/go.md", "README.md", "tests/accepted"])
+    assert not plan.are_documents(["docs/go.md", "go/id_source.go"])
+    needed = list(plan.by_change(["docs/go.md"], every_job))
+    choice = plan.choose(every_job, [*needed, *plan.units_of(every_job)], 0, is_code=False)
+    assert "programs/docs" in choice.taken
+    assert choice.cost_s <= plan.DOCUMENTS_S
+    assert sorted([*choice.due, *choice.taken, *choice.left]) == sorted(plan.units_of(every_job))
+
+
 def test_what_was_left_by_a_submission_is_in_the_file_that_says_what_was_accepted(monkeypatch, tmp_path):
     monkeypatch.setattr(plan, "ACCEPTED", tmp_path / "accepted")
     plan.accept(["asan", "modules/workers"])
