@@ -1,7 +1,6 @@
 package idgen_test
 
 import (
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -46,12 +45,3 @@ func TestANilCallbackIsRefused(t *testing.T) {
 	wantStatus(t, errorOf(idgen.New(t.Context(), idgen.WithClock(nil))), idgen.ErrArgument)
 	wantStatus(t, errorOf(idgen.New(t.Context(), idgen.WithLog(nil))), idgen.ErrArgument)
 }
-
-// watched is a clock that reports when nothing refers to it any more.
-func watched(clock idgen.Clock, forgotten chan struct{}) idgen.Clock {
-	w := &watchedClock{Clock: clock}
-	runtime.AddCleanup(w, func(forgotten chan struct{}) { close(forgotten) }, forgotten)
-	return w
-}
-
-type watchedClock struct{ idgen.Clock }

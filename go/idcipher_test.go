@@ -154,11 +154,6 @@ func TestManyIdsAtOnceGiveWhatOneByOneGives(t *testing.T) {
 	}
 }
 
-func TestACipherThatIsNoneIsAnErrorAndNoCrash(t *testing.T) {
-	wantStatus(t, errorOf((*idgen.IdCipher)(nil).Hide(5)), idgen.ErrHandle)
-	wantStatus(t, (*idgen.IdCipher)(nil).Reload(), idgen.ErrHandle)
-}
-
 func TestKeysAreCheckedWithoutShowingThem(t *testing.T) {
 	text, err := idgen.CheckKeys(hiding(t)...)
 	if err != nil || !strings.Contains(text, "key version 1: hides and reveals") || strings.Contains(text, "2B7E") {

@@ -166,57 +166,6 @@ func TestEveryCallThatTakesAnOwnerMakesTheIdsAndTheRefusalsOfTheVectors(t *testi
 	}
 }
 
-func TestNoneOfAHundredThousandIdsComesTwiceAndEachHasTheGeneOfItsOwner(t *testing.T) {
-	const goroutines, each = 4, 25_000
-	g := newBusiness(t, idgen.WithStore(sqliteStore(t)), idgen.WithCounters(7), idgen.WithSegmentStep(1000))
-	ids := make([]int64, goroutines*each)
-	layout := layoutOf(t, g)
-	owner := func(i int) idgen.Owner { return idgen.OwnerInt(int64(i/each*500 + i%1000)) } // half are others' too
-	inGoroutines(goroutines, func(part int) {
-		for i := part * each; i < (part+1)*each; i++ {
-			var err error
-			if ids[i], err = g.NextFor(owner(i)); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-	})
-	for i, id := range ids {
-		wantGene(t, layout, id, owner(i))
-	}
-	wantNoneTwice(t, ids)
-}
-
-func TestNextForDoesNotAllocate(t *testing.T) {
-	g := newBusiness(t, idgen.WithSegmentStep(1_000_000))
-	text, bytes := "customer-0012345", []byte("customer-0012345")
-	buffer, wide, ints := make([]int64, 64), make([]idgen.WideID, 64), make([]int64, 64)
-	texts := slices.Repeat([]string{text}, 64)
-	calls := map[string]func() error{
-		"NextFor a string":     func() error { _, err := g.NextFor(idgen.OwnerString(text)); return err },
-		"NextFor an int":       func() error { _, err := g.NextFor(idgen.OwnerInt(-1234567)); return err },
-		"NextFor bytes":        func() error { _, err := g.NextFor(idgen.OwnerBytes(bytes)); return err },
-		"NextForContext":       func() error { _, err := g.NextForContext(t.Context(), idgen.OwnerInt(7)); return err },
-		"TryNextFor":           func() error { _, err := g.TryNextFor(idgen.OwnerString(text)); return err },
-		"NextWideFor":          func() error { _, err := g.NextWideFor(idgen.OwnerString(text)); return err },
-		"FillFor":              func() error { _, err := g.FillFor(idgen.OwnerString(text), buffer); return err },
-		"FillForEach ints":     func() error { _, err := g.FillForEach(idgen.OwnersInt(ints), buffer); return err },
-		"FillForEach strings":  func() error { _, err := g.FillForEach(idgen.OwnersString(texts), buffer); return err },
-		"FillWideFor":          func() error { _, err := g.FillWideFor(idgen.OwnerString(text), wide); return err },
-		"FillWideForEach ints": func() error { _, err := g.FillWideForEach(idgen.OwnersInt(ints), wide); return err },
-	}
-	for name, call := range calls {
-		allocated := testing.AllocsPerRun(1000, func() {
-			if err := call(); err != nil && !errors.Is(err, idgen.ErrWouldBlock) {
-				t.Fatal(err)
-			}
-		})
-		if allocated != 0 {
-			t.Errorf("%s allocates %v times", name, allocated)
-		}
-	}
-}
-
 func TestABatchForManyOwnersHasAnIdForEach(t *testing.T) {
 	g := newBusiness(t)
 	layout := layoutOf(t, g)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -100,20 +99,6 @@ func TestAPatternRefusesWhatNoIdOrOptionIs(t *testing.T) {
 	wantStatus(t, errorOf(idgen.NewTextPattern("{hex}\x00")), idgen.ErrArgument)
 }
 
-func TestAPatternThatWasNotMadeIsAnInvalidHandle(t *testing.T) {
-	var nothing *idgen.TextPattern
-	for _, pattern := range []*idgen.TextPattern{nothing, {}} {
-		wantStatus(t, errorOf(pattern.Format(1)), idgen.ErrHandle)
-		wantStatus(t, errorOf(pattern.Parse("1")), idgen.ErrHandle)
-	}
-	var none *idgen.Generator
-	for _, g := range []*idgen.Generator{none, {}} {
-		wantStatus(t, errorOf(g.NextText()), idgen.ErrHandle)
-		wantStatus(t, errorOf(g.NextTextContext(t.Context())), idgen.ErrHandle)
-		wantStatus(t, errorOf(g.TextPattern().Format(1)), idgen.ErrHandle)
-	}
-}
-
 func TestAConfigurationHasThePatternOfItsGenerator(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "idgen.toml")
 	const table = "[orders]\nlayout = \"twitter\"\npattern = \"{yyyyMMdd}-{decimal}\"\nzone = \"+14:00\"\n"
@@ -174,27 +159,6 @@ func TestTheLongestTextLosesNoId(t *testing.T) {
 	for number := 1; number <= 3; number++ {
 		wantNextText(t, orders, before+fmt.Sprintf("%039d", number))
 	}
-}
-
-func TestGoroutinesWriteNoIdTwice(t *testing.T) {
-	orders := newSegment(t, idgen.WithPattern("{base58}-{check}"), idgen.WithSegmentStep(100))
-	var seen sync.Map
-	inGoroutines(4, func(int) {
-		for range 5000 {
-			text, err := orders.NextText()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if _, twice := seen.LoadOrStore(text, true); twice {
-				t.Errorf("DUPLICATE: %s came twice", text)
-			}
-			parts, err := orders.TextPattern().Parse(text)
-			if again, _ := orders.TextPattern().FormatWide(parts.ID); err != nil || again != text {
-				t.Errorf("%s reads as %v, %v", text, parts, err)
-			}
-		}
-	})
 }
 
 func ExampleTextPattern() {

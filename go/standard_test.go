@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/idgen/idgen/go"
@@ -97,47 +96,6 @@ func TestNewStandardIdsSayWhatTheyAreAndRise(t *testing.T) {
 		}
 		if _, err := m.fill(0); err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-func TestStandardIdsOfFourGoroutinesAllDiffer(t *testing.T) {
-	const goroutines, each = 4, 20_000
-	for _, m := range made {
-		var seen sync.Map
-		inGoroutines(goroutines, func(int) {
-			for range each {
-				id, err := m.one()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if _, twice := seen.LoadOrStore(string(id), true); twice {
-					t.Errorf("DUPLICATE: %s %x came twice", m.standard, id)
-				}
-			}
-		})
-	}
-}
-
-func TestNewStandardIdsAllocateNothing(t *testing.T) {
-	ids, objects := make([][16]byte, 100), make([][12]byte, 100)
-	calls := map[string]func() error{
-		"NewUUID4":      func() error { _, err := idgen.NewUUID4(); return err },
-		"NewUUID7":      func() error { _, err := idgen.NewUUID7(); return err },
-		"NewULID":       func() error { _, err := idgen.NewULID(); return err },
-		"NewObjectID":   func() error { _, err := idgen.NewObjectID(); return err },
-		"FillStandard":  func() error { return idgen.FillStandard(idgen.StandardUUID7, ids) },
-		"FillObjectIDs": func() error { return idgen.FillObjectIDs(objects) },
-	}
-	for call, do := range calls {
-		allocated := testing.AllocsPerRun(1000, func() {
-			if err := do(); err != nil {
-				t.Fatal(err)
-			}
-		})
-		if allocated != 0 {
-			t.Errorf("%s allocates %v times", call, allocated)
 		}
 	}
 }

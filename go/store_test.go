@@ -28,7 +28,6 @@ type counter struct {
 	mutex   sync.Mutex
 	maxID   int64
 	failure func() error
-	orders  *idgen.Generator // for the collector
 }
 
 func (c *counter) SegmentTake(_ context.Context, _, _ string, count int64) (int64, error) {
@@ -90,34 +89,6 @@ func onStore(t *testing.T, store any) (*idgen.Generator, error) {
 	return idgen.New(t.Context(), options, idgen.WithHostStore(store))
 }
 
-func TestManyGoroutinesDrawFromTheProgramsStore(t *testing.T) {
-	store := &counter{}
-	orders, err := onStore(t, store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var running sync.WaitGroup
-	var seen sync.Map
-	for range 4 {
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			for range 500 {
-				id, err := orders.Next()
-				if err != nil {
-					t.Error(err)
-				} else if _, twice := seen.LoadOrStore(id, true); twice {
-					t.Errorf("DUPLICATE: %d was issued twice", id)
-				}
-			}
-		}()
-	}
-	running.Wait()
-	if err := orders.Close(t.Context()); err != nil || store.maxID < 2000 {
-		t.Error(store.maxID, err)
-	}
-}
-
 func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 	for _, c := range []struct {
 		failure func() error
@@ -151,25 +122,6 @@ func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 	if !errors.Is(err, idgen.ErrUnsupported) {
 		t.Error(err)
 	}
-}
-
-func TestAClosedGeneratorLetsAStoreThatHoldsItGo(t *testing.T) {
-	var gone atomic.Bool
-	func() {
-		store := &counter{}
-		var err error
-		if store.orders, err = onStore(t, store); err != nil {
-			t.Fatal(err)
-		}
-		runtime.AddCleanup(store, func(flag *atomic.Bool) { flag.Store(true) }, &gone)
-		if err := store.orders.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}()
-	until(t, func() bool {
-		runtime.GC()
-		return gone.Load()
-	})
 }
 
 func database(t *testing.T, create string) *sql.DB {

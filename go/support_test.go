@@ -27,7 +27,24 @@ func need[T any](value T, err error) func(testing.TB) T {
 	}
 }
 
+// gives compares a value that came without an error: gives(g.Next())(t, 1).
+func gives[T comparable](found T, err error) func(testing.TB, T) {
+	return func(t testing.TB, want T) {
+		t.Helper()
+		if err != nil || found != want {
+			t.Fatalf("got %v, %v; want %v", found, err, want)
+		}
+	}
+}
+
 func errorOf[T any](_ T, err error) error { return err }
+
+// later runs a call that may have to wait, and sends its error.
+func later(call func() error) <-chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- call() }()
+	return ended
+}
 
 // inGoroutines runs the body in so many goroutines, and returns once all have ended.
 func inGoroutines(count int, body func(i int)) {
@@ -66,6 +83,28 @@ func newSnowflake(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	}, options...)...)
 }
 
+// ended is a context that has ended.
+func ended(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written is the path of a file of that name in a folder of its own.
+func written(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	write(t, path, text)
+	return path
+}
+
 // sqliteStore is the URL of a store file that does not exist yet.
 func sqliteStore(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "idgen.db") }
 
@@ -74,10 +113,21 @@ func mustNext(t testing.TB, g *idgen.Generator) int64 {
 	return need(g.Next())(t)
 }
 
-func wantStatus(t testing.TB, err error, want idgen.Status) {
+// wantStatus wants an error that is of this status, and all the others too.
+func wantStatus(t testing.TB, err error, want idgen.Status, others ...error) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("got %v, want %s", err, want.Name())
+	for _, each := range append(others, want) {
+		if !errors.Is(err, each) {
+			t.Fatalf("got %v, want %s: %v", err, want.Name(), each)
+		}
+	}
+}
+
+func wantSays(t testing.TB, err error, status idgen.Status, part string) {
+	t.Helper()
+	wantStatus(t, err, status)
+	if !strings.Contains(err.Error(), part) {
+		t.Fatalf("%q does not contain %q", err, part)
 	}
 }
 
@@ -168,9 +218,7 @@ func wantCollected(t testing.TB, released chan struct{}) {
 // collectGarbage collects all that there is: a new object is among it.
 func collectGarbage(t testing.TB) {
 	t.Helper()
-	released := make(chan struct{})
-	watched(newFakeClock(), released)
-	wantCollected(t, released)
+	wantCollected(t, whenCollected(newFakeClock()))
 }
 
 // fakeClock stands still until it is told to move, or somebody sleeps on it.
