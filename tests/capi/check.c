@@ -161,8 +161,6 @@ int main(void) {
   RUN(host_log);
   RUN(bad_configurations);
   RUN(bad_stores);
-  RUN(second_owners);
-  RUN(forked_children);
   RUN(routes);
   RUN(standard_ids);
   RUN(patterns);

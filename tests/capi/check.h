@@ -47,8 +47,6 @@ void host_log(void);
 void hidden_ids(void);
 void bad_configurations(void);
 void bad_stores(void);
-void second_owners(void);
-void forked_children(void);
 void routes(void);
 void standard_ids(void);
 void patterns(void);

@@ -1,4 +1,4 @@
-/* UUIDs, ULIDs and ObjectIds: made, read, written, taken apart; also in children. */
+/* UUIDs, ULIDs and ObjectIds: made, read, written, taken apart. In children: tests/faults/fork_test.cpp. */
 #include <idgen/standard.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,34 +74,7 @@ static void what_is_none_is_refused(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_standard_parse("", 0, &standard, NULL, &err));
 }
 
-static idgen_status_t make_in_child(void *id, idgen_error_t *err) {
-  uint8_t ids[2][16] = {{0}};
-  idgen_status_t status = IDGEN_OK;
-  for (int i = 0; i < 2 && !status; ++i) status = idgen_standard_make(*(int32_t *)id, ids[i], 1, err);
-  for (int i = 0; i < 16; ++i) snprintf(err->message + 2 * i, 3, "%02x", ids[0][i]);
-  return status ? status : IDGEN_E_HOST; /* a status whose message is kept */
-}
-
-static void children_make_others(void) {
-  for (int32_t standard = IDGEN_STANDARD_UUID4; standard <= IDGEN_STANDARD_OBJECT_ID; ++standard) {
-    idgen_error_t err = IDGEN_ERROR_INIT;
-    uint8_t parents[16];
-    CHECK_ERR(IDGEN_OK, idgen_standard_make(standard, parents, 1, &err)); /* randomness is at hand */
-    char made[5][33];
-    for (int i = 0; i < 5; ++i) { /* the last one in the parent */
-      CHECK((i < 4 ? in_child(make_in_child, &standard, &err) : make_in_child(&standard, &err)) == IDGEN_E_HOST);
-      memcpy(made[i], err.message, 32);
-      made[i][32] = '\0';
-      for (int j = 0; j < i; ++j) CHECK(strcmp(made[i], made[j]) != 0);
-      if (standard == IDGEN_STANDARD_OBJECT_ID) { /* each child is another process */
-        for (int j = 0; j < i; ++j) CHECK(strncmp(made[i] + 8, made[j] + 8, 10) != 0);
-      }
-    }
-  }
-}
-
 void standard_ids(void) {
   each_is_made_and_read_back();
   what_is_none_is_refused();
-  children_make_others();
 }
