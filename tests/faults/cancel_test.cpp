@@ -88,7 +88,16 @@ struct Scene {
   idgen_router_t* router = nullptr;
   idgen_cipher_t* cipher = nullptr;
   int made = 0;
-  std::string written;  // not of the call that is cancelled: the sanitizer cannot take its frame down
+  // What the calls write to: not in the frame of a call that is cancelled, which the sanitizer cannot take down.
+  std::string path;
+  char text[8192];
+  std::size_t size = 0, written = 0;
+  std::uint64_t id = 0, ids[30];
+  idgen_wide_id_t wide_ids[30];
+  idgen_view_t view = IDGEN_VIEW_INIT;
+  idgen_draw_t block = IDGEN_DRAW_INIT;
+  idgen_segment_info_t segment_info = IDGEN_SEGMENT_INFO_INIT;
+  idgen_worker_info_t worker_info = IDGEN_WORKER_INFO_INIT;
 
   Scene() {
     make_store(url);
@@ -138,9 +147,9 @@ struct Scene {
     EXPECT_EQ(idgen_config_set(segment.get(), "tag", ("t" + std::to_string(++made)).c_str(), nullptr), IDGEN_OK);
     return segment.get();
   }
-  idgen_status_t keep_nothing(idgen_status_t status, idgen_t* opened) {
-    idgen_destroy(opened);
-    return status;
+  std::size_t* room() {
+    size = sizeof text;
+    return &size;
   }
 };
 
@@ -156,6 +165,7 @@ void PrintTo(const Call& call, std::ostream* out) { *out << call.name; }
 
 int never(void*) { return 0; }
 constexpr idgen_owner_t kOwner{"a", 1};
+constexpr std::int64_t kIntOwner = 7;
 
 // Draws past what is reserved.
 template <class Draw>
@@ -173,6 +183,28 @@ idgen_status_t twice(Set&& set) {
   return first == IDGEN_OK ? set(config.get()) : first;
 }
 
+// Keeps nothing of what a call has made.
+template <class Made, class Make>
+idgen_status_t unmade(void (*destroy)(Made*), Make&& make) {
+  Made* made = nullptr;
+  const idgen_status_t status = make(&made);
+  destroy(made);
+  return status;
+}
+
+template <class Made>
+idgen_status_t destroyed(void (*destroy)(Made*), Made*& made) {
+  destroy(std::exchange(made, nullptr));
+  return IDGEN_OK;
+}
+
+// A call that does not wait may have nothing to give.
+template <class Draw>
+idgen_status_t tried(Draw&& draw) {
+  (void)thirty_times(draw);
+  return IDGEN_OK;
+}
+
 // All calls that may wait, read files, or call the host: tests/abi/check reports those that are missing here.
 const std::vector<Call> kCalls = {
     {"idgen_config_load", WaitsFor::file,
@@ -183,200 +215,116 @@ const std::vector<Call> kCalls = {
        return idgen_config_set_store(config.get(), &kStore, nullptr, nullptr);
      }},
     {"idgen_config_set_clock", WaitsFor::nothing,
-     [](Scene&) {
-       return twice([](idgen_config_t* c) { return idgen_config_set_clock(c, &kClock, nullptr, nullptr); });
-     }},
+     [](Scene&) { return twice([](auto c) { return idgen_config_set_clock(c, &kClock, nullptr, nullptr); }); }},
     {"idgen_test_begin", WaitsFor::nothing,
-     [](Scene&) {
+     [](Scene& s) {
        const Config config({});
        const idgen_status_t set = idgen_config_set_store(config.get(), &kStore, nullptr, nullptr);
-       std::uint64_t first = 0;
-       return set == IDGEN_OK ? idgen_test_begin(config.get(), IDGEN_TEST_UNSET, 0, &first, nullptr) : set;
+       return set == IDGEN_OK ? idgen_test_begin(config.get(), IDGEN_TEST_UNSET, 0, &s.id, nullptr) : set;
      }},
     {"idgen_config_set_store", WaitsFor::nothing,
-     [](Scene&) {
-       return twice([](idgen_config_t* c) { return idgen_config_set_store(c, &kStore, nullptr, nullptr); });
-     }},
+     [](Scene&) { return twice([](auto c) { return idgen_config_set_store(c, &kStore, nullptr, nullptr); }); }},
     {"idgen_config_set_sql_store", WaitsFor::nothing,
      [](Scene&) {
-       return twice([](idgen_config_t* c) { return idgen_config_set_sql_store(c, &kConnections, nullptr, nullptr); });
+       return twice([](auto c) { return idgen_config_set_sql_store(c, &kConnections, nullptr, nullptr); });
      }},
     {"idgen_config_set_log", WaitsFor::nothing,
-     [](Scene&) { return twice([](idgen_config_t* c) { return idgen_config_set_log(c, &kLog, nullptr, nullptr); }); }},
+     [](Scene&) { return twice([](auto c) { return idgen_config_set_log(c, &kLog, nullptr, nullptr); }); }},
     {"idgen_config_names", WaitsFor::file,
-     [](Scene& s) {
-       char names[64];
-       std::size_t size = sizeof names;
-       return idgen_config_names(s.toml.c_str(), names, &size, nullptr);
-     }},
+     [](Scene& s) { return idgen_config_names(s.toml.c_str(), s.text, s.room(), nullptr); }},
     {"idgen_open", WaitsFor::file,
      [](Scene& s) {
-       idgen_t* opened = nullptr;
-       const idgen_status_t status = idgen_open(s.toml.c_str(), "orders", &opened, nullptr);
-       return s.keep_nothing(status, opened);
+       return unmade(idgen_destroy, [&](auto made) { return idgen_open(s.toml.c_str(), "orders", made, nullptr); });
      }},
     {"idgen_create", WaitsFor::store,
      [](Scene& s) {
-       idgen_t* opened = nullptr;
-       const idgen_status_t status = idgen_create(s.segment.get(), &opened, nullptr);
-       return s.keep_nothing(status, opened);
+       return unmade(idgen_destroy, [&](auto made) { return idgen_create(s.segment.get(), made, nullptr); });
      }},
     {"idgen_create_wait", WaitsFor::store,
      [](Scene& s) {
-       idgen_t* opened = nullptr;
-       const idgen_status_t status = idgen_create_wait(s.segment.get(), &opened, never, nullptr, nullptr);
-       return s.keep_nothing(status, opened);
+       return unmade(idgen_destroy,
+                     [&](auto made) { return idgen_create_wait(s.segment.get(), made, never, nullptr, nullptr); });
      }},
     {"idgen_close", WaitsFor::store, [](Scene& s) { return idgen_close(s.generator, nullptr); }},
     {"idgen_close_wait", WaitsFor::store,
      [](Scene& s) { return idgen_close_wait(s.generator, never, nullptr, nullptr); }},
-    {"idgen_destroy", WaitsFor::store,
-     [](Scene& s) {
-       idgen_destroy(std::exchange(s.generator, nullptr));
-       return IDGEN_OK;
-     }},
+    {"idgen_destroy", WaitsFor::store, [](Scene& s) { return destroyed(idgen_destroy, s.generator); }},
     {"idgen_try_next", WaitsFor::nothing,
-     [](Scene& s) {
-       std::uint64_t id;
-       (void)thirty_times([&] { return idgen_try_next(s.generator, &id); });
-       return IDGEN_OK;
-     }},
+     [](Scene& s) { return tried([&] { return idgen_try_next(s.generator, &s.id); }); }},
     {"idgen_draw_at_once", WaitsFor::nothing,
-     [](Scene& s) {
-       std::uint64_t ids[10];
-       std::size_t written = 0;
-       (void)thirty_times([&] { return try_batch(s.generator, ids, 10, &written); });
-       return IDGEN_OK;
-     }},
+     [](Scene& s) { return tried([&] { return try_batch(s.generator, s.ids, 10, &s.written); }); }},
     {"idgen_draw_a_block_at_once", WaitsFor::nothing,
-     [](Scene& s) {
-       idgen_draw_t block = IDGEN_DRAW_INIT;
-       (void)thirty_times([&] { return try_block(s.generator, 10, &block); });
-       return IDGEN_OK;
-     }},
+     [](Scene& s) { return tried([&] { return try_block(s.generator, 10, &s.block); }); }},
     {"idgen_next", WaitsFor::store,
-     [](Scene& s) {
-       std::uint64_t id;
-       return thirty_times([&] { return idgen_next(s.generator, &id, nullptr); });
-     }},
+     [](Scene& s) { return thirty_times([&] { return idgen_next(s.generator, &s.id, nullptr); }); }},
     {"idgen_next_text", WaitsFor::store,
-     [](Scene& s) {
-       return thirty_times([&] {
-         char text[64];
-         std::size_t size = sizeof text;
-         return idgen_next_text(s.generator, text, &size, nullptr);
-       });
-     }},
+     [](Scene& s) { return thirty_times([&] { return idgen_next_text(s.generator, s.text, s.room(), nullptr); }); }},
     {"idgen_pattern_create", WaitsFor::nothing,
      [](Scene&) {
-       idgen_pattern_t* pattern;
-       const idgen_status_t status = idgen_pattern_create("{decimal}", nullptr, nullptr, &pattern, nullptr);
-       if (status == IDGEN_OK) idgen_pattern_destroy(pattern);
-       return status;
+       return unmade(idgen_pattern_destroy,
+                     [](auto made) { return idgen_pattern_create("{decimal}", nullptr, nullptr, made, nullptr); });
      }},
     {"idgen_pattern_of", WaitsFor::nothing,
      [](Scene& s) {
-       idgen_pattern_t* pattern;
-       const idgen_status_t status = idgen_pattern_of(s.segment.get(), &pattern, nullptr);
-       if (status == IDGEN_OK) idgen_pattern_destroy(pattern);
-       return status;
+       return unmade(idgen_pattern_destroy,
+                     [&](auto made) { return idgen_pattern_of(s.segment.get(), made, nullptr); });
      }},
     {"idgen_next_batch", WaitsFor::store,
-     [](Scene& s) {
-       std::uint64_t ids[30];
-       std::size_t written;
-       return idgen_next_batch(s.generator, ids, 30, &written, nullptr);
-     }},
+     [](Scene& s) { return idgen_next_batch(s.generator, s.ids, 30, &s.written, nullptr); }},
     {"idgen_draw", WaitsFor::store,
-     [](Scene& s) {
-       std::uint64_t ids[30];
-       std::size_t written;
-       return draw_batch(s.generator, ids, 30, &written, never, nullptr, nullptr);
-     }},
+     [](Scene& s) { return draw_batch(s.generator, s.ids, 30, &s.written, never, nullptr, nullptr); }},
     {"idgen_draw_waited_before", WaitsFor::store,
      [](Scene& s) {
-       std::uint64_t id;
-       return thirty_times([&] { return draw_waited(s.generator, 1000, &id, never, nullptr, nullptr); });
+       return thirty_times([&] { return draw_waited(s.generator, 1000, &s.id, never, nullptr, nullptr); });
      }},
     {"idgen_wait_for_room", WaitsFor::store,
      [](Scene& s) {
        return thirty_times([&] {
-         std::uint64_t id;
-         while (idgen_try_next(s.generator, &id) == IDGEN_OK) continue;
+         while (idgen_try_next(s.generator, &s.id) == IDGEN_OK) continue;
          return idgen_wait_for_room(s.generator, 1000, never, nullptr, nullptr);
        });
      }},
     {"idgen_draw_drawn", WaitsFor::store,
      [](Scene& s) {
-       idgen_view_t view = IDGEN_VIEW_INIT;
-       std::uint64_t id;
-       if (const idgen_status_t status = idgen_view(s.generator, &view, nullptr)) return status;
-       return thirty_times([&] { return idgen_view_next(s.generator, &view, &id, nullptr); });
+       if (const idgen_status_t status = idgen_view(s.generator, &s.view, nullptr)) return status;
+       return thirty_times([&] { return idgen_view_next(s.generator, &s.view, &s.id, nullptr); });
      }},
     {"idgen_draw_drawn_at_once", WaitsFor::nothing,
      [](Scene& s) {
-       idgen_view_t view = IDGEN_VIEW_INIT;
-       std::uint64_t id;
-       if (const idgen_status_t status = idgen_view(s.generator, &view, nullptr)) return status;
-       (void)thirty_times([&] {
-         if (idgen_view_counter(&view, &id)) return IDGEN_OK;
-         return draw_drawn(s.generator, IDGEN_DRAW_TRY, id, &id, NULL);
+       if (const idgen_status_t status = idgen_view(s.generator, &s.view, nullptr)) return status;
+       return tried([&] {
+         if (idgen_view_counter(&s.view, &s.id)) return IDGEN_OK;
+         return draw_drawn(s.generator, IDGEN_DRAW_TRY, s.id, &s.id, nullptr);
        });
-       return IDGEN_OK;
      }},
     {"idgen_draw_a_block", WaitsFor::store,
-     [](Scene& s) {
-       idgen_draw_t block = IDGEN_DRAW_INIT;
-       return thirty_times([&] { return draw_block(s.generator, 10, &block, nullptr); });
-     }},
+     [](Scene& s) { return thirty_times([&] { return draw_block(s.generator, 10, &s.block, nullptr); }); }},
     {"idgen_draw_a_block_cancelled", WaitsFor::store,
      [](Scene& s) {
-       idgen_draw_t block = IDGEN_DRAW_INIT;
-       return thirty_times([&] {
-         return (block.cancelled = never, block.ctx = nullptr, draw_block(s.generator, 10, &block, nullptr));
-       });
+       s.block.cancelled = never;
+       return thirty_times([&] { return draw_block(s.generator, 10, &s.block, nullptr); });
      }},
     {"idgen_try_next_for", WaitsFor::nothing,
-     [](Scene& s) {
-       std::uint64_t id;
-       (void)thirty_times([&] { return idgen_try_next_for(s.owned, "a", 1, &id); });
-       return IDGEN_OK;
-     }},
+     [](Scene& s) { return tried([&] { return idgen_try_next_for(s.owned, "a", 1, &s.id); }); }},
     {"idgen_next_for", WaitsFor::store,
-     [](Scene& s) {
-       std::uint64_t id;
-       return thirty_times([&] { return idgen_next_for(s.owned, "a", 1, &id, nullptr); });
-     }},
+     [](Scene& s) { return thirty_times([&] { return idgen_next_for(s.owned, "a", 1, &s.id, nullptr); }); }},
     {"idgen_next_for_int", WaitsFor::store,
-     [](Scene& s) {
-       std::uint64_t id;
-       return thirty_times([&] { return idgen_next_for_int(s.owned, 7, &id, nullptr); });
-     }},
+     [](Scene& s) { return thirty_times([&] { return idgen_next_for_int(s.owned, 7, &s.id, nullptr); }); }},
     {"idgen_draw_an_owner", WaitsFor::store,
      [](Scene& s) {
-       std::uint64_t ids[30];
-       std::size_t written;
-       return draw_for(s.owned, &kOwner, nullptr, 1, ids, nullptr, 30, &written, never, nullptr, nullptr);
+       return draw_for(s.owned, &kOwner, nullptr, 1, s.ids, nullptr, 30, &s.written, never, nullptr, nullptr);
      }},
     {"idgen_draw_an_owner_that_is_an_integer", WaitsFor::store,
      [](Scene& s) {
-       std::uint64_t ids[30];
-       std::size_t written;
-       const std::int64_t owner = 7;
-       return draw_for(s.owned, nullptr, &owner, 1, ids, nullptr, 30, &written, never, nullptr, nullptr);
+       return draw_for(s.owned, nullptr, &kIntOwner, 1, s.ids, nullptr, 30, &s.written, never, nullptr, nullptr);
      }},
     {"idgen_draw_wide", WaitsFor::store,
      [](Scene& s) {
-       idgen_wide_id_t ids[30];
-       std::size_t written;
-       return draw_for(s.owned, &kOwner, nullptr, 1, nullptr, ids, 30, &written, never, nullptr, nullptr);
+       return draw_for(s.owned, &kOwner, nullptr, 1, nullptr, s.wide_ids, 30, &s.written, never, nullptr, nullptr);
      }},
     {"idgen_draw_wide_an_owner_that_is_an_integer", WaitsFor::store,
      [](Scene& s) {
-       idgen_wide_id_t ids[30];
-       std::size_t written;
-       const std::int64_t owner = 7;
-       return draw_for(s.owned, nullptr, &owner, 1, nullptr, ids, 30, &written, never, nullptr, nullptr);
+       return draw_for(s.owned, nullptr, &kIntOwner, 1, nullptr, s.wide_ids, 30, &s.written, never, nullptr, nullptr);
      }},
     {"idgen_stats", WaitsFor::nothing,
      [](Scene& s) {
@@ -387,22 +335,12 @@ const std::vector<Call> kCalls = {
     {"idgen_metrics", WaitsFor::nothing,
      [](Scene& s) {
        clock_reads_a_file = true;
-       char text[8192];
-       std::size_t size = sizeof text;
-       return idgen_metrics(&s.on_clock, 1, text, &size, nullptr);
+       return idgen_metrics(&s.on_clock, 1, s.text, s.room(), nullptr);
      }},
     {"idgen_describe", WaitsFor::nothing,
-     [](Scene& s) {
-       char text[4096];
-       std::size_t size = sizeof text;
-       return idgen_describe(s.generator, text, &size, nullptr);
-     }},
+     [](Scene& s) { return idgen_describe(s.generator, s.text, s.room(), nullptr); }},
     {"idgen_config_describe", WaitsFor::nothing,
-     [](Scene& s) {
-       char text[4096];
-       std::size_t size = sizeof text;
-       return idgen_config_describe(s.segment.get(), text, &size, nullptr);
-     }},
+     [](Scene& s) { return idgen_config_describe(s.segment.get(), s.text, s.room(), nullptr); }},
     {"idgen_quiesce", WaitsFor::nothing, [](Scene&) { return idgen_quiesce(nullptr); }},
     {"idgen_reset", WaitsFor::nothing, [](Scene&) { return idgen_reset(nullptr); }},
     {"idgen_store_create", WaitsFor::store,
@@ -416,10 +354,7 @@ const std::vector<Call> kCalls = {
     {"idgen_segment_create_above", WaitsFor::store,
      [](Scene& s) { return idgen_segment_create_above(s.with_new_tag(), 9, nullptr); }},
     {"idgen_segment_show", WaitsFor::store,
-     [](Scene& s) {
-       idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
-       return idgen_segment_show(s.segment.get(), &info, nullptr);
-     }},
+     [](Scene& s) { return idgen_segment_show(s.segment.get(), &s.segment_info, nullptr); }},
     {"idgen_segment_grant_of", WaitsFor::store,
      [](Scene& s) {
        idgen_segment_grant_t grant = IDGEN_SEGMENT_GRANT_INIT;
@@ -429,10 +364,9 @@ const std::vector<Call> kCalls = {
      [](Scene& s) { return idgen_segment_advance(s.segment.get(), 100, nullptr, nullptr); }},
     {"idgen_segment_retire", WaitsFor::store,
      [](Scene& s) {
-       idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
        const idgen_config_t* const fresh = s.with_new_tag();
        const idgen_status_t status = idgen_segment_create(fresh, nullptr);
-       return status == IDGEN_OK ? idgen_segment_retire(fresh, &info, nullptr) : status;
+       return status == IDGEN_OK ? idgen_segment_retire(fresh, &s.segment_info, nullptr) : status;
      }},
     {"idgen_segment_set_step", WaitsFor::store,
      [](Scene& s) { return idgen_segment_set_step(s.segment.get(), 20, nullptr, nullptr); }},
@@ -442,10 +376,7 @@ const std::vector<Call> kCalls = {
        return idgen_segment_list(s.segment.get(), each, nullptr, nullptr);
      }},
     {"idgen_segment_max_of", WaitsFor::nothing,
-     [](Scene& s) {
-       std::uint64_t largest;
-       return idgen_segment_max_of(s.segment.get(), "idgen_segment", "max_id", &largest, nullptr);
-     },
+     [](Scene& s) { return idgen_segment_max_of(s.segment.get(), "idgen_segment", "max_id", &s.id, nullptr); },
      IDGEN_E_UNSUPPORTED},
     {"idgen_segment_column_of", WaitsFor::nothing,
      [](Scene& s) {
@@ -454,59 +385,34 @@ const std::vector<Call> kCalls = {
      },
      IDGEN_E_UNSUPPORTED},
     {"idgen_segment_statements", WaitsFor::nothing,
-     [](Scene& s) {
-       char text[4096];
-       std::size_t size = sizeof text;
-       return idgen_segment_statements(s.segment.get(), text, &size, nullptr);
-     }},
+     [](Scene& s) { return idgen_segment_statements(s.segment.get(), s.text, s.room(), nullptr); }},
     {"idgen_config_set_keys", WaitsFor::nothing,
-     [](Scene&) {
-       return twice([](idgen_config_t* c) { return idgen_config_set_keys(c, &kKeys, nullptr, nullptr); });
-     }},
+     [](Scene&) { return twice([](auto c) { return idgen_config_set_keys(c, &kKeys, nullptr, nullptr); }); }},
     {"idgen_cipher_create", WaitsFor::store,
      [](Scene& s) {
-       idgen_cipher_t* made = nullptr;
-       const idgen_status_t status = idgen_cipher_create(s.hiding(), &made, nullptr);
-       idgen_cipher_destroy(made);
-       return status;
+       return unmade(idgen_cipher_destroy, [&](auto made) { return idgen_cipher_create(s.hiding(), made, nullptr); });
      }},
     {"idgen_cipher_open", WaitsFor::file,
      [](Scene& s) {
-       idgen_cipher_t* made = nullptr;
-       const idgen_status_t status = idgen_cipher_open(s.toml.c_str(), "orders", &made, nullptr);
-       idgen_cipher_destroy(made);
-       return status;
+       return unmade(idgen_cipher_destroy,
+                     [&](auto made) { return idgen_cipher_open(s.toml.c_str(), "orders", made, nullptr); });
      }},
-    {"idgen_cipher_destroy", WaitsFor::nothing,
-     [](Scene& s) {
-       idgen_cipher_destroy(std::exchange(s.cipher, nullptr));
-       return IDGEN_OK;
-     }},
+    {"idgen_cipher_destroy", WaitsFor::nothing, [](Scene& s) { return destroyed(idgen_cipher_destroy, s.cipher); }},
     {"idgen_cipher_reload", WaitsFor::store,
      [](Scene& s) { return s.cipher != nullptr ? idgen_cipher_reload(s.cipher, nullptr) : IDGEN_OK; }},
     {"idgen_cipher_archive", WaitsFor::store,
      [](Scene& s) { return idgen_cipher_archive(s.archiving.get(), 1, nullptr); }},
     {"idgen_cipher_check", WaitsFor::store,
-     [](Scene& s) {
-       char text[4096];
-       std::size_t size = sizeof text;
-       return idgen_cipher_check(s.hiding(), text, &size, nullptr);
-     }},
+     [](Scene& s) { return idgen_cipher_check(s.hiding(), s.text, s.room(), nullptr); }},
     {"idgen_worker_show", WaitsFor::store,
-     [](Scene& s) {
-       idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
-       return idgen_worker_show(s.snowflake.get(), &info, nullptr);
-     }},
+     [](Scene& s) { return idgen_worker_show(s.snowflake.get(), &s.worker_info, nullptr); }},
     {"idgen_worker_list", WaitsFor::store,
      [](Scene& s) {
        return idgen_worker_list(
            s.snowflake.get(), [](void*, const idgen_worker_info_t*) {}, nullptr, nullptr);
      }},
     {"idgen_worker_plan_repair", WaitsFor::store,
-     [](Scene& s) {
-       idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
-       return idgen_worker_plan_repair(s.snowflake.get(), 1, &info, nullptr);
-     },
+     [](Scene& s) { return idgen_worker_plan_repair(s.snowflake.get(), 1, &s.worker_info, nullptr); },
      IDGEN_E_VALUE},  // there is nothing to repair
     {"idgen_worker_repair", WaitsFor::store,
      [](Scene& s) { return idgen_worker_repair(s.snowflake.get(), 1, nullptr, nullptr); }, IDGEN_E_VALUE},
@@ -515,22 +421,18 @@ const std::vector<Call> kCalls = {
      IDGEN_E_VALUE},  // it has no owner
     {"idgen_route_table_read", WaitsFor::routes,
      [](Scene& s) {
-       idgen_route_table_t* read = nullptr;
-       const idgen_status_t status = idgen_route_table_read(s.routes.c_str(), &read, nullptr);
-       idgen_route_table_destroy(read);
-       return status;
+       return unmade(idgen_route_table_destroy,
+                     [&](auto made) { return idgen_route_table_read(s.routes.c_str(), made, nullptr); });
      }},
     {"idgen_route_table_write", WaitsFor::nothing,
      [](Scene& s) {
-       s.written = s.folder.file(std::to_string(++s.made));
-       return idgen_route_table_write(s.table, s.written.c_str(), 0, nullptr);
+       s.path = s.folder.file(std::to_string(++s.made));
+       return idgen_route_table_write(s.table, s.path.c_str(), 0, nullptr);
      }},
     {"idgen_router_open", WaitsFor::routes,
      [](Scene& s) {
-       idgen_router_t* opened = nullptr;
-       const idgen_status_t status = idgen_router_open(s.routes.c_str(), nullptr, &opened, nullptr);
-       idgen_router_destroy(opened);
-       return status;
+       return unmade(idgen_router_destroy,
+                     [&](auto made) { return idgen_router_open(s.routes.c_str(), nullptr, made, nullptr); });
      }},
     {"idgen_router_reload", WaitsFor::routes, [](Scene& s) { return idgen_router_reload(s.router, nullptr); }},
     {"idgen_router_stats", WaitsFor::nothing,
@@ -540,11 +442,7 @@ const std::vector<Call> kCalls = {
      }},
     {"idgen_router_swap", WaitsFor::nothing, [](Scene& s) { return idgen_router_swap(s.router, s.table, 7, nullptr); },
      IDGEN_E_STALE},
-    {"idgen_router_destroy", WaitsFor::nothing,
-     [](Scene& s) {
-       idgen_router_destroy(std::exchange(s.router, nullptr));
-       return IDGEN_OK;
-     }},
+    {"idgen_router_destroy", WaitsFor::nothing, [](Scene& s) { return destroyed(idgen_router_destroy, s.router); }},
 };
 
 // A thread that makes one call, and ends when it is next cancelled outside of one.
