@@ -3,109 +3,107 @@ package idgen_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/idgen/idgen/go"
 )
 
-// newWaiting is a generator whose next id has to wait for ever: the sequence of the only tick is used up.
-func newWaiting(t *testing.T) (*idgen.Generator, *stuckClock) {
-	clock := newStuckClock()
-	g := newSnowflake(t, idgen.WithClock(clock), idgen.WithLayout("time:41ms worker:10 sequence:12"),
-		idgen.WithSequenceStart("zero"), idgen.WithWaitMax(time.Hour), idgen.WithPattern("ID-{hex}"))
-	if n, err := g.Fill(make([]int64, 4096)); n != 4096 || err != nil {
-		t.Fatalf("got %d, %v", n, err)
+// contextCalls draw up to five ids until a context ends, and say how many they have. They are those of a layout without
+// a gene, and of the layout order.
+func contextCalls(layout string) map[string]func(context.Context, *idgen.Generator) (int, error) {
+	calls := map[string]func(context.Context, *idgen.Generator) (int, error){}
+	if layout == "order" {
+		for _, call := range ownedCalls {
+			for _, owner := range fiveTimes7 {
+				calls[fmt.Sprint(call, owner)] = func(ctx context.Context, g *idgen.Generator) (int, error) {
+					ids, err := owner.draw(ctx, g, call)
+					return len(ids), err
+				}
+			}
+		}
+		return calls
 	}
+	calls["Next"] = func(ctx context.Context, g *idgen.Generator) (int, error) { return 0, errorOf(g.NextContext(ctx)) }
+	calls["Text"] = func(ctx context.Context, g *idgen.Generator) (int, error) {
+		return 0, errorOf(g.NextTextContext(ctx))
+	}
+	calls["Fill"] = func(ctx context.Context, g *idgen.Generator) (int, error) {
+		return g.FillContext(ctx, make([]int64, 5))
+	}
+	calls["Block"] = func(ctx context.Context, g *idgen.Generator) (int, error) {
+		block, err := g.BlockContext(ctx, 5)
+		return int(block.Count), err
+	}
+	return calls
+}
+
+// newWaiting is a generator whose next id has to wait for ever: the sequence of the only tick is used up.
+func newWaiting(t *testing.T, layout string) (*idgen.Generator, *stuckClock) {
+	clock := newStuckClock()
+	g := newSnowflake(t, idgen.WithClock(clock), idgen.WithLayout(layout), idgen.WithWaitMax(time.Hour),
+		idgen.WithPattern("ID-{hex}"), idgen.WithNamespace(fmt.Sprint(t.Name(), stores.Add(1))))
+	var err error
+	for err == nil {
+		if layout == "order" {
+			_, err = g.TryNextFor(idgen.OwnerInt(7))
+		} else {
+			_, err = g.TryNext()
+		}
+	}
+	wantStatus(t, err, idgen.ErrWouldBlock)
 	return g, clock
 }
 
-func TestACancelledContextEndsAWait(t *testing.T) {
-	calls := map[string]func(context.Context, *idgen.Generator) error{
-		"NextContext": func(ctx context.Context, g *idgen.Generator) error { _, err := g.NextContext(ctx); return err },
-		"FillContext": func(ctx context.Context, g *idgen.Generator) error {
-			_, err := g.FillContext(ctx, make([]int64, 5))
-			return err
-		},
-		"NextTextContext": func(ctx context.Context, g *idgen.Generator) error {
-			_, err := g.NextTextContext(ctx)
-			return err
-		},
-		"BlockContext": func(ctx context.Context, g *idgen.Generator) error {
-			_, err := g.BlockContext(ctx, 5)
-			return err
-		},
-	}
-	for name, call := range calls {
-		t.Run(name, func(t *testing.T) {
-			g, clock := newWaiting(t)
-			why := errors.New("the client went away")
-			ctx, cancel := context.WithCancelCause(t.Context())
-			ended := make(chan error)
-			go func() { ended <- call(ctx, g) }()
-			<-clock.waiting
-			cancel(why)
-			err := sent(t, ended)
-			wantStatus(t, err, idgen.ErrCancelled)
-			if !errors.Is(err, why) {
-				t.Errorf("%v is not the context's cause", err)
-			}
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%v is not context.Canceled", err)
-			}
-		})
-	}
+var errNoLongerWanted = errors.New("nobody wants it any more")
+
+// wantCancelled runs call with a context that ends, with a cause, as soon as it is inside.
+func wantCancelled(t *testing.T, inside <-chan struct{}, call func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	failed := later(func() error { return call(ctx) })
+	<-inside
+	cancel(errNoLongerWanted)
+	wantStatus(t, sent(t, failed), idgen.ErrCancelled, errNoLongerWanted, context.Canceled)
 }
 
-func TestADeadlineEndsAWait(t *testing.T) {
-	g, _ := newWaiting(t)
-	why := errors.New("the client waits no longer")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, why)
-	defer cancel()
-	for _, when := range []string{"during", "after"} {
-		_, err := g.NextContext(ctx)
-		wantStatus(t, err, idgen.ErrCancelled)
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, why) {
-			t.Errorf("%s the deadline: %v is not DeadlineExceeded and its cause", when, err)
+func TestACancelledContextEndsAWait(t *testing.T) {
+	for _, layout := range []string{"default", "order"} {
+		for name, call := range contextCalls(layout) {
+			t.Run(name, func(t *testing.T) {
+				g, clock := newWaiting(t, layout)
+				wantCancelled(t, clock.waiting, func(ctx context.Context) error { return errorOf(call(ctx, g)) })
+			})
 		}
 	}
 }
 
+func TestADeadlineEndsAWait(t *testing.T) {
+	g, _ := newWaiting(t, "default")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, errNoLongerWanted)
+	defer cancel()
+	for range 2 { // during it, and after
+		wantStatus(t, errorOf(g.NextContext(ctx)), idgen.ErrCancelled, errNoLongerWanted, context.DeadlineExceeded)
+	}
+}
+
 func TestAContextThatHasEndedDrawsNothing(t *testing.T) {
-	g := newSegment(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := g.NextContext(ctx)
-	wantStatus(t, err, idgen.ErrCancelled)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v is not context.Canceled", err)
+	for layout, g := range map[string]*idgen.Generator{
+		"default": newSegment(t), "order": newBusiness(t, idgen.WithTag("owned"), idgen.WithCounters(1)),
+	} {
+		for name, call := range contextCalls(layout) {
+			drawn, err := call(ended(t), g)
+			if wantStatus(t, err, idgen.ErrCancelled, context.Canceled); drawn != 0 {
+				t.Errorf("%s has drawn %d", name, drawn)
+			}
+		}
+		id, err := g.Next()
+		if layout == "order" {
+			id, err = g.NextFor(idgen.OwnerInt(7))
+		}
+		if parts, _ := g.Decode(id); err != nil || parts.Segment != 1 {
+			t.Errorf("the first id is %+v, %v: something was drawn", parts, err)
+		}
 	}
-	if n, err := g.FillContext(ctx, make([]int64, 10)); n != 0 || !errors.Is(err, idgen.ErrCancelled) {
-		t.Errorf("FillContext = %d, %v", n, err)
-	}
-	if _, err := g.BlockContext(ctx, 10); !errors.Is(err, idgen.ErrCancelled) {
-		t.Errorf("BlockContext: %v", err)
-	}
-	if id := mustNext(t, g); id != 1 {
-		t.Errorf("the first id is %d: something was drawn", id)
-	}
-}
-
-func TestCloseEndsAWait(t *testing.T) {
-	g, clock := newWaiting(t)
-	ended := make(chan error)
-	go func() {
-		_, err := g.Next()
-		ended <- err
-	}()
-	<-clock.waiting
-	if err := g.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	wantStatus(t, sent(t, ended), idgen.ErrClosed)
-}
-
-func TestTryNextSaysThatNextWouldWait(t *testing.T) {
-	g, _ := newWaiting(t)
-	wantStatus(t, errorOf(g.TryNext()), idgen.ErrWouldBlock)
 }

@@ -3,7 +3,6 @@ package idgen_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 
@@ -40,19 +39,6 @@ func untilItEnds(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// cancelledBy runs call with a context that ends, with a cause, as soon as the store is in a call.
-func cancelledBy(t *testing.T, inside <-chan struct{}, call func(context.Context) error) error {
-	t.Helper()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- call(ctx) }()
-	<-inside
-	cancel(errNoLongerWanted)
-	return sent(t, ended)
-}
-
-var errNoLongerWanted = errors.New("nobody wants it any more")
-
 func TestACancelledContextEndsNew(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
@@ -64,31 +50,21 @@ func TestACancelledContextEndsNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inside := make(chan struct{})
 			store := &hookedStore{take: func(ctx context.Context) error { close(inside); return hang(ctx) }}
-			err := cancelledBy(t, inside, func(ctx context.Context) error {
-				_, err := idgen.New(ctx, idgen.Options{
+			wantCancelled(t, inside, func(ctx context.Context) error {
+				return errorOf(idgen.New(ctx, idgen.Options{
 					"kind": "segment", "tag": "orders", "store_timeout": "10m", "wait_max": "1h"},
-					idgen.WithHostStore(store))
-				return err
+					idgen.WithHostStore(store)))
 			})
-			wantStatus(t, err, idgen.ErrCancelled)
-			if !errors.Is(err, errNoLongerWanted) || !errors.Is(err, context.Canceled) {
-				t.Errorf("%v is not the context's error and its cause", err)
-			}
 		})
 	}
 }
 
 func TestAContextThatHasEndedOpensNothing(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	store := &hookedStore{take: func(context.Context) error { t.Error("the store was asked"); return nil }}
-	_, err := idgen.New(ctx, idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithHostStore(store))
+	_, err := idgen.New(ended(t), idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithHostStore(store))
 	wantStatus(t, err, idgen.ErrCancelled)
-	_, err = idgen.Open(ctx, "no such file", "orders")
-	wantStatus(t, err, idgen.ErrCancelled)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v is not context.Canceled", err)
-	}
+	_, err = idgen.Open(ended(t), "no such file", "orders")
+	wantStatus(t, err, idgen.ErrCancelled, context.Canceled)
 }
 
 func TestAGeneratorOutlivesTheContextThatItWasMadeWith(t *testing.T) {
@@ -98,9 +74,7 @@ func TestAGeneratorOutlivesTheContextThatItWasMadeWith(t *testing.T) {
 		idgen.WithHostStore(store)))(t)
 	defer orders.Close(t.Context())
 	cancel()
-	if n, err := orders.Fill(make([]int64, 200)); n != 200 || err != nil {
-		t.Errorf("Fill = %d, %v", n, err)
-	}
+	gives(orders.Fill(make([]int64, 200)))(t, 200)
 }
 
 func TestTheContextOfAStoreEndsAfterStoreTimeout(t *testing.T) {
@@ -112,10 +86,7 @@ func TestTheContextOfAStoreEndsAfterStoreTimeout(t *testing.T) {
 			once.Do(func() { found <- err })
 			return err
 		}}
-		_, err := idgen.New(t.Context(), idgen.Options{
-			"kind": "segment", "tag": "orders", "store_timeout": timeout, "wait_max": "50ms"},
-			idgen.WithHostStore(store))
-		if err == nil {
+		if _, err := onStore(t, store, idgen.Options{"store_timeout": timeout, "wait_max": "50ms"}); err == nil {
 			t.Fatal("New succeeded on a store that never answers")
 		}
 		if err := <-found; !errors.Is(err, context.DeadlineExceeded) {
@@ -124,55 +95,18 @@ func TestTheContextOfAStoreEndsAfterStoreTimeout(t *testing.T) {
 	}
 }
 
-// tailLost draws one of ten numbers, closes the generator with close, and returns what the log said. The rest must be a
-// gap.
-func tailLost(t *testing.T, store *hookedStore, close func(*idgen.Generator) error) string {
-	t.Helper()
-	var mutex sync.Mutex
-	var lines []string
-	log := func(level idgen.LogLevel, message string) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		if level == idgen.LogWarning {
-			lines = append(lines, message)
-		}
-	}
-	orders := need(idgen.New(t.Context(), idgen.Options{
-		"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0"},
-		idgen.WithHostStore(store), idgen.WithLog(log)))(t)
-	last := mustNext(t, orders)
-	if err := close(orders); err != nil {
-		t.Errorf("Close made a failure of finished work: %v", err)
-	}
-	if _, err := orders.Next(); !errors.Is(err, idgen.ErrClosed) {
-		t.Errorf("the generator goes on: %v", err)
-	}
-	store.mutex.Lock()
-	defer store.mutex.Unlock()
-	if store.maxID < last || store.maxID%10 != 0 {
-		t.Errorf("the store stands at %d after %d was issued: a part of the rest was given back", store.maxID, last)
-	}
-	mutex.Lock()
-	defer mutex.Unlock()
-	return strings.Join(lines, "\n")
-}
-
-func TestCloseIsNoFailureWhenTheStoreDoesNotTakeTheRestBack(t *testing.T) {
-	store := &hookedStore{giveBack: func(context.Context) error { return errors.New("connection reset by peer") }}
-	said := tailLost(t, store, func(g *idgen.Generator) error { return g.Close(t.Context()) })
-	if !strings.Contains(said, "connection reset by peer") {
-		t.Errorf("the log does not say why the rest was lost: %q", said)
-	}
-}
-
 func TestACancelledCloseStopsWaitingForTheStore(t *testing.T) {
 	inside := make(chan struct{})
-	store := &hookedStore{giveBack: func(ctx context.Context) error { close(inside); return untilItEnds(ctx) }}
-	tailLost(t, store, func(g *idgen.Generator) error {
-		err := cancelledBy(t, inside, g.Close)
-		if errors.Is(err, idgen.ErrCancelled) {
-			return nil
-		}
-		return err
-	})
+	orders := need(onStore(t, &hookedStore{
+		giveBack: func(ctx context.Context) error { close(inside); return untilItEnds(ctx) },
+	}))(t)
+	mustNext(t, orders)
+	ctx, cancel := context.WithCancel(t.Context())
+	closed := later(func() error { return orders.Close(ctx) })
+	<-inside
+	cancel()
+	if err := sent(t, closed); err != nil { // none if the store has ended first: the log has that
+		wantStatus(t, err, idgen.ErrCancelled)
+	}
+	wantStatus(t, errorOf(orders.Next()), idgen.ErrClosed)
 }

@@ -3,7 +3,6 @@ package idgen_test
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,20 +22,6 @@ func newBusiness(t testing.TB, options ...idgen.Option) *idgen.Generator {
 func newOrder(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	t.Helper()
 	return newSnowflake(t, append([]idgen.Option{idgen.WithLayout("order")}, options...)...)
-}
-
-func layoutOf(t testing.TB, g *idgen.Generator) *idgen.Layout {
-	t.Helper()
-	return need(g.Layout())(t)
-}
-
-func wantGene(t testing.TB, l *idgen.Layout, id int64, owner idgen.Owner) {
-	t.Helper()
-	parts, err := l.Decode(id)
-	gene, geneErr := l.Gene(owner, idgen.GeneAuto)
-	if err != nil || geneErr != nil || parts.Gene != gene {
-		t.Fatalf("id %d of %v has %+v, %v, %v", id, owner, parts, err, geneErr)
-	}
 }
 
 // sameOwner is one owner, and that owner as often as ids are wanted.
@@ -136,7 +121,7 @@ func (o sameOwner) check(r row, call string) {
 	for _, id := range ids {
 		text := id.String()
 		if narrow, ok := id.Int64(); ok {
-			layouts[false], text = layoutOf(r.t, g), strconv.FormatInt(narrow, 10)
+			layouts[false], text = need(g.Layout())(r.t), strconv.FormatInt(narrow, 10)
 		}
 		texts = append(texts, text)
 		parts, err := g.DecodeWide(id)
@@ -168,38 +153,38 @@ func TestEveryCallThatTakesAnOwnerMakesTheIdsAndTheRefusalsOfTheVectors(t *testi
 
 func TestABatchForManyOwnersHasAnIdForEach(t *testing.T) {
 	g := newBusiness(t)
-	layout := layoutOf(t, g)
+	layout := need(g.Layout())(t)
 	const count = 1000 // several parts
-	numbers, texts, bytes, all := make([]int64, count), make([]string, count), make([][]byte, count), []int64{}
+	numbers, texts, bytes := make([]int64, count), make([]string, count), make([][]byte, count)
 	for i := range count {
 		numbers[i] = int64(i*i - 500)
 		texts[i] = strconv.FormatInt(numbers[i], 10)
 		bytes[i] = []byte(texts[i])
 	}
+	var all []int64
 	ids, wide := make([]int64, count), make([]idgen.WideID, count)
 	for _, owners := range []idgen.Owners{
 		idgen.OwnersInt(numbers), idgen.OwnersString(texts), idgen.OwnersBytes(bytes),
 	} {
-		if n, err := g.FillForEach(owners, ids); n != count || err != nil {
-			t.Fatalf("got %d, %v", n, err)
-		}
-		if n, err := g.FillWideForEach(owners, wide); n != count || err != nil {
-			t.Fatalf("wide: got %d, %v", n, err)
-		}
-		for i := range count {
+		gives(g.FillForEach(owners, ids))(t, count)
+		gives(g.FillWideForEach(owners, wide))(t, count)
+		for i, number := range numbers {
 			narrow, _ := wide[i].Int64()
-			wantGene(t, layout, ids[i], idgen.OwnerInt(numbers[i]))
-			wantGene(t, layout, narrow, idgen.OwnerInt(numbers[i]))
+			gene := need(layout.Gene(idgen.OwnerInt(number), idgen.GeneAuto))(t)
+			for _, id := range []int64{ids[i], narrow} {
+				if parts, err := layout.Decode(id); err != nil || parts.Gene != gene {
+					t.Fatalf("id %d of %v has %+v, %v", id, number, parts, err)
+				}
+			}
 			all = append(all, ids[i], narrow)
 		}
 		for _, other := range []int{0, 1, count - 1, count + 1} {
 			n, err := g.FillForEach(owners, make([]int64, other))
-			wantStatus(t, err, idgen.ErrArgument)
-			want := fmt.Sprintf("%d owners for %d ids; give one owner for each", count, other)
-			if n != 0 || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %d, %v", n, err)
-			}
+			wantSays(t, err, idgen.ErrArgument, fmt.Sprintf("%d owners for %d ids; give one owner for each", count, other))
 			wantStatus(t, errorOf(g.FillWideForEach(owners, make([]idgen.WideID, other))), idgen.ErrArgument)
+			if n != 0 {
+				t.Errorf("%d written", n)
+			}
 		}
 	}
 	wantNoneTwice(t, all)
@@ -207,66 +192,32 @@ func TestABatchForManyOwnersHasAnIdForEach(t *testing.T) {
 
 func TestNoOwnersAreNoError(t *testing.T) {
 	g := newBusiness(t)
-	if n, err := g.FillFor(idgen.OwnerInt(42), nil); n != 0 || err != nil {
-		t.Errorf("one owner: got %d, %v", n, err)
-	}
+	gives(g.FillFor(idgen.OwnerInt(42), nil))(t, 0)
 	for _, none := range []idgen.Owners{
 		{}, idgen.OwnersInt(nil), idgen.OwnersInt([]int64{}), idgen.OwnersString([]string{}), idgen.OwnersBytes(nil),
 	} {
-		n, err := g.FillForEach(none, nil)
-		wide, wideErr := g.FillWideForEach(none, nil)
-		if n != 0 || err != nil || wide != 0 || wideErr != nil {
-			t.Errorf("got %d, %v; wide: %d, %v", n, err, wide, wideErr)
-		}
+		gives(g.FillForEach(none, nil))(t, 0)
+		gives(g.FillWideForEach(none, nil))(t, 0)
 	}
 }
 
 func TestABatchThatMeetsABadOwnerKeepsWhatItHas(t *testing.T) {
-	g, order := newBusiness(t), newOrder(t)
-	texts, numbers, wide := slices.Repeat([]string{"a"}, 1000), make([]int64, 1000), make([]idgen.WideID, 1000)
-	texts[700], numbers[300] = "", -1 // gene = mod takes no negative one
-	for _, batch := range []struct {
-		g      *idgen.Generator
-		owners idgen.Owners
-		want   int
-	}{{g, idgen.OwnersString(texts), 700}, {order, idgen.OwnersInt(numbers), 300}} {
-		ids := make([]int64, 1000)
-		n, err := batch.g.FillForEach(batch.owners, ids)
-		wantStatus(t, err, idgen.ErrValue)
-		if n != batch.want || slices.Index(ids, 0) != n || slices.Max(ids[n:]) != 0 {
-			t.Errorf("%d written, want %d: %v", n, batch.want, ids)
-		}
-	}
-	n, err := g.FillWideForEach(idgen.OwnersString(texts), wide)
+	texts, ids := slices.Repeat([]string{"a"}, 1000), make([]int64, 1000) // several parts
+	texts[700] = ""
+	n, err := newBusiness(t).FillForEach(idgen.OwnersString(texts), ids)
 	wantStatus(t, err, idgen.ErrValue)
-	if n != 700 || slices.Index(wide, idgen.WideID{}) != 700 || wide[999] != (idgen.WideID{}) {
-		t.Errorf("%d written: %v", n, wide)
+	if n != 700 || slices.Index(ids, 0) != n || slices.Max(ids[n:]) != 0 {
+		t.Errorf("%d written: %v", n, ids)
 	}
 }
 
-func TestCallsWithoutAnOwnerAreRefusedAndLoseNothing(t *testing.T) {
-	g := newBusiness(t, idgen.WithCounters(1))
-	_, next := g.Next()
-	_, nextContext := g.NextContext(t.Context())
-	_, try := g.TryNext()
-	_, fill := g.Fill(make([]int64, 3))
-	_, block := g.Block(3)
-	for _, err := range []error{next, nextContext, try, fill, block} {
-		wantStatus(t, err, idgen.ErrUnsupported)
-	}
-	id, err := g.NextFor(idgen.OwnerString("a"))
-	if parts, _ := g.Decode(id); err != nil || parts.Segment != 1 {
-		t.Errorf("got %+v, %v", parts, err)
-	}
-}
-
-func TestAGeneIsRefusedWithoutAnOwnerAFieldOrARule(t *testing.T) {
+func TestAnOwnerThatIsEmptyAndARuleThatIsNoneAreRefused(t *testing.T) {
+	layout := mustLayout(t, "business64", "")
 	for _, owner := range []idgen.Owner{{}, idgen.OwnerString(""), idgen.OwnerBytes(nil)} {
-		wantStatus(t, errorOf(mustLayout(t, "business64", "").Gene(owner, idgen.GeneAuto)), idgen.ErrValue)
+		wantStatus(t, errorOf(layout.Gene(owner, idgen.GeneAuto)), idgen.ErrValue)
 		wantStatus(t, errorOf(newBusiness(t).NextFor(owner)), idgen.ErrValue)
 	}
-	wantStatus(t, errorOf(mustLayout(t, "default", "").Gene(idgen.OwnerInt(7), idgen.GeneAuto)), idgen.ErrUnsupported)
-	wantStatus(t, errorOf(mustLayout(t, "business64", "").Gene(idgen.OwnerInt(7), 99)), idgen.ErrArgument)
+	wantStatus(t, errorOf(layout.Gene(idgen.OwnerInt(7), 99)), idgen.ErrArgument)
 }
 
 // fiveTimes7 is an owner for the calls that must not draw.
@@ -276,69 +227,10 @@ var fiveTimes7 = []sameOwner{
 }
 
 func TestAClosedGeneratorSaysSoToOwners(t *testing.T) {
-	closed := newBusiness(t)
-	closed.Close(t.Context())
-	for g, want := range map[*idgen.Generator]idgen.Status{
-		closed: idgen.ErrClosed, nil: idgen.ErrHandle, {}: idgen.ErrHandle,
-	} {
-		for _, call := range ownedCalls {
-			wantStatus(t, errorOf(fiveTimes7[0].draw(t.Context(), g, call)), want)
-		}
-		wantStatus(t, errorOf(g.TryNextFor(idgen.OwnerInt(7))), want)
-	}
-	for _, g := range []*idgen.Generator{nil, {}} {
-		wantStatus(t, errorOf(g.DecodeWide(idgen.WideIDOf(1))), idgen.ErrHandle)
-	}
-}
-
-func TestACancelledContextEndsAWaitForAnOwnersId(t *testing.T) {
-	for _, owner := range fiveTimes7 {
-		for _, call := range ownedCalls {
-			clock := newStuckClock()
-			g := newOrder(t, idgen.WithClock(clock), idgen.WithSequenceStart("zero"), idgen.WithWaitMax(time.Hour),
-				idgen.WithStore(fmt.Sprint("memory:owners", stores.Add(1))))
-			if n, err := g.FillFor(idgen.OwnerInt(7), make([]int64, 4096)); n != 4096 || err != nil {
-				t.Fatalf("got %d, %v", n, err)
-			}
-			why := errors.New("the client went away")
-			ctx, cancel := context.WithCancelCause(t.Context())
-			ended := make(chan error)
-			go func() {
-				_, err := owner.draw(ctx, g, call)
-				ended <- err
-			}()
-			<-clock.waiting
-			cancel(why)
-			err := sent(t, ended)
-			wantStatus(t, err, idgen.ErrCancelled)
-			if !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: %v is not the context's", call, err)
-			}
-		}
-	}
-}
-
-func TestAContextThatHasEndedDrawsNothingForAnOwner(t *testing.T) {
-	g := newBusiness(t, idgen.WithCounters(1))
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, owner := range fiveTimes7 {
-		for _, call := range ownedCalls {
-			ids, err := owner.draw(ended, g, call)
-			if len(ids) != 0 || !errors.Is(err, idgen.ErrCancelled) || !errors.Is(err, context.Canceled) {
-				t.Errorf("%s = %v, %v", call, ids, err)
-			}
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	id, err := g.NextForContext(ctx, idgen.OwnerInt(7))
-	if parts, _ := g.Decode(id); err != nil || parts.Segment != 1 {
-		t.Errorf("the first id is %+v, %v: something was drawn", parts, err)
-	}
+	g := newBusiness(t)
+	g.Close(t.Context())
 	for _, call := range ownedCalls {
-		if _, err := fiveTimes7[1].draw(ctx, g, call); err != nil {
-			t.Errorf("%s: %v", call, err)
-		}
+		wantStatus(t, errorOf(fiveTimes7[0].draw(t.Context(), g, call)), idgen.ErrClosed)
 	}
+	wantStatus(t, errorOf(g.TryNextFor(idgen.OwnerInt(7))), idgen.ErrClosed)
 }

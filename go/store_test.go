@@ -84,9 +84,11 @@ func TestSerialsWithADateNeedAStoreThatGrantsAboveANumber(t *testing.T) {
 	}
 }
 
-func onStore(t *testing.T, store any) (*idgen.Generator, error) {
-	options := idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"}
-	return idgen.New(t.Context(), options, idgen.WithHostStore(store))
+// onStore makes a segment on a store of the program's own.
+func onStore(t *testing.T, store any, more ...idgen.Option) (*idgen.Generator, error) {
+	t.Helper()
+	options := idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0"}
+	return idgen.New(t.Context(), append([]idgen.Option{options, idgen.WithHostStore(store)}, more...)...)
 }
 
 func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
