@@ -24,7 +24,7 @@ class Checkpoint : public World {
 
 TEST_F(Checkpoint, AQuiescedGeneratorHasGivenBackWhatItHeld) {
   auto segment = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}, {"segment.runway", "0"}});
-  for (int i = 0; i < 7; ++i) segment->next();
+  draw(*segment, 7);
   auto snowflake = open({{"worker", "1"}});
   snowflake->next();
   ASSERT_GT(disk.tags["t"], 7u);
@@ -42,16 +42,12 @@ TEST_F(Checkpoint, CallsWaitForTheResetAndThenGoOn) {
   auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"wait_max", "100ms"}});
   const std::uint64_t first = handle->next();
   quiesce();
-  const Error error = error_of([&] { handle->next(); });
-  EXPECT_EQ(error.status(), Status::store_unavailable);
-  EXPECT_THAT(error.message(),
-              AllOf(HasSubstr("quiesced for a checkpoint"), HasSubstr("waited 100 ms"), HasSubstr("idgen_reset")));
+  EXPECT_ERROR(STORE_UNAVAILABLE,
+               AllOf(HasSubstr("quiesced for a checkpoint"), HasSubstr("waited 100 ms"), HasSubstr("idgen_reset")),
+               handle->next());
   std::uint64_t id = 0;
   EXPECT_EQ(handle->try_next(id), Status::would_block);
-  EXPECT_EQ(error_of([&] {
-              open({{"kind", "segment"}, {"tag", "other"}, {"wait_max", "0"}});
-            }).status(),
-            Status::store_unavailable);
+  EXPECT_ERROR(STORE_UNAVAILABLE, _, open({{"kind", "segment"}, {"tag", "other"}, {"wait_max", "0"}}));
   EXPECT_FALSE(disk.tags.contains("other"));
   reset();
   EXPECT_EQ(handle->next(), first + 1);
@@ -263,7 +259,7 @@ TEST_F(Checkpoint, AClosedGeneratorStaysClosed) {
   handle->close();
   quiesce();
   reset();
-  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::closed);
+  EXPECT_ERROR(CLOSED, _, handle->next());
 }
 
 }  // namespace

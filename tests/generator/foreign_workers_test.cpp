@@ -34,26 +34,25 @@ struct SimRows {
   std::set<std::uint64_t> idgens;  // ids of rows
 };
 
-// Windows whose owner may be known to be alive, and another generator's rows beside them.
-class RowsStore final : public SimStore, public NumberStore {
+// Windows whose owner may be known to be alive, and another generator's rows beside them. For threads, too.
+class RowsStore final : public LeasingStore, public NumberStore {
  public:
-  RowsStore(SimDisk& disk, SimRows& rows) : SimStore(disk), disk_(disk), rows_(rows) {}
+  RowsStore(SimDisk& disk, SimRows& rows) : LeasingStore(disk), rows_(rows) {}
 
   Window window_take(const WindowRequest& request) override {
-    const auto found = disk_.workers.find(request.worker);
-    if (request.fence == 0 && found != disk_.workers.end() && found->second.owner != Nonce{})
-      throw Error(Status::worker_busy, "another owner is alive");
-    return SimStore::window_take(request);
+    const std::lock_guard lock(mutex_);
+    return LeasingStore::window_take(request);
   }
   void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t used_ms) override {
-    SimStore::window_return(name_space, worker, fence, end_ms, used_ms);
-    if (disk_.workers.at(worker).fence == fence) disk_.workers.at(worker).owner = {};
+    const std::lock_guard lock(mutex_);
+    LeasingStore::window_return(name_space, worker, fence, end_ms, used_ms);
   }
   bool has_leases() const override { return is_shared; }
   NumberStore* numbers() noexcept override { return this; }
 
   ClaimedNumber number_claim(const NumberRequest& request) override {
+    const std::lock_guard lock(mutex_);
     before_claim();
     claims.push_back(request);
     if (request.kind == kUidGenerator) return claim_id(request);
@@ -76,6 +75,7 @@ class RowsStore final : public SimStore, public NumberStore {
     return claimed;
   }
   ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) override {
+    const std::lock_guard lock(mutex_);
     ++reports;
     before_report();
     ClaimedNumber kept = held;
@@ -90,6 +90,7 @@ class RowsStore final : public SimStore, public NumberStore {
   }
   void number_release(const NumberRequest& request, const ClaimedNumber& held,
                       std::optional<std::int64_t> used_ms) override {
+    const std::lock_guard lock(mutex_);
     SimRows::Row& row = rows_.rows[held.number];
     if (row.instance != request.address) return;
     if (!used_ms) {
@@ -121,7 +122,7 @@ class RowsStore final : public SimStore, public NumberStore {
     return claimed;
   }
 
-  SimDisk& disk_;
+  std::mutex mutex_;
   SimRows& rows_;
 };
 
@@ -147,10 +148,7 @@ class ForeignWorkers : public World {
   Error refusal(const std::string& kind, const Settings& more = {}) {
     return error_of([&] { opened(kind, more); });
   }
-  static std::uint64_t worker_of(Handle& handle) {
-    const std::uint64_t id = handle.next();
-    return handle.layout().decode(id).worker;
-  }
+  static std::uint64_t worker_of(Handle& handle) { return World::worker_of(handle, handle.next()); }
   void take_by_another(std::uint64_t number) { rows.rows[number] = {"another:1", now_ms()}; }
 
   SimRows rows;
@@ -245,16 +243,12 @@ TEST_F(Cosid, ANumberIsReportedEveryMinuteAndGivenBackAtTheEnd) {
   const std::string instance = rows.rows.at(0).instance;
   EXPECT_THAT(instance, StartsWith(runtime->host_name() + ":" + std::to_string(getpid()) + "-"));
   const int before = other->reports;
-  for (int i = 0; i < 30; ++i) {
-    runtime->pass(10 * kSecond);
-    runtime->run_all();
-  }
+  pass(10 * kSecond, 30);
   EXPECT_EQ(other->reports - before, 5);
   EXPECT_GE(rows.rows.at(0).stamp_ms, now_ms() - 60'000);
   handle->close();
   EXPECT_EQ(rows.rows.at(0).instance, "");
-  runtime->pass(3600 * kSecond);
-  runtime->run_all();
+  pass(3600 * kSecond);
   EXPECT_EQ(other->reports - before, 5) << "nothing is reported any more";
 }
 
@@ -272,8 +266,7 @@ TEST_F(Cosid, ANumberThatAnotherInstanceHasTakenIsFollowedByAnotherOne) {
   const std::uint64_t first = handle->next();
   EXPECT_EQ(handle->layout().decode(first).worker, 0u);
   take_by_another(0);
-  runtime->pass(61 * kSecond);
-  runtime->run_all();
+  pass(61 * kSecond);
   const std::uint64_t second = handle->next();
   EXPECT_EQ(handle->layout().decode(second).worker, 1u);
   EXPECT_GT(second, first);
@@ -286,11 +279,8 @@ TEST_F(Cosid, ANumberThatAnotherInstanceHasTakenIsAnErrorByPolicy) {
   auto handle = opened("cosid", {{"on_worker_lost", "fail"}, {"wait_max", "100ms"}});
   EXPECT_EQ(worker_of(*handle), 0u);
   take_by_another(0);
-  runtime->pass(61 * kSecond);
-  runtime->run_all();
-  const Error error = error_of([&] { handle->next(); });
-  EXPECT_EQ(error.status(), Status::worker_busy);
-  EXPECT_THAT(error.message(), HasSubstr("no longer this process's: another one has it"));
+  pass(61 * kSecond);
+  EXPECT_ERROR(WORKER_BUSY, HasSubstr("no longer this process's: another one has it"), handle->next());
 }
 
 // The next owner of the number may be on a machine with the right time, and without this one's windows.
@@ -308,10 +298,7 @@ TEST_F(Cosid, AClockThatIsTooFarAheadToBeReportedReservesNothing) {
   for (const auto& [worker, row] : disk.workers) EXPECT_LE(row.hw, reported_ms + 20'000);
   runtime->set_clock_by(-60 * kSecond);
   other->before_report = [] {};
-  for (int i = 0; i < 12; ++i) {
-    runtime->pass(kSecond);
-    runtime->run_all();
-  }
+  pass(kSecond, 12);
   EXPECT_GE(ms_of(*handle, handle->next()), reported_ms + 12'000);
 }
 
@@ -322,8 +309,7 @@ TEST_F(Cosid, WithoutReportsNothingIsReservedBeyondTheGuard) {
   std::int64_t latest = 0;
   Error error(Status::ok, "");
   for (int i = 0; i < 100 && error.status() == Status::ok; ++i) {
-    runtime->pass(kSecond);
-    runtime->run_all();
+    pass(kSecond);
     try {
       latest = ms_of(*handle, handle->next());
     } catch (const Error& thrown) {
@@ -336,10 +322,7 @@ TEST_F(Cosid, WithoutReportsNothingIsReservedBeyondTheGuard) {
   EXPECT_GT(latest, rows.rows.at(0).stamp_ms + 40'000) << "an outage of the half is not noticed";
   for (const auto& [worker, row] : disk.workers) EXPECT_LE(row.hw, rows.rows.at(0).stamp_ms + 60'000);
   other->before_report = [] {};
-  for (int i = 0; i < 12; ++i) {
-    runtime->pass(kSecond);
-    runtime->run_all();
-  }
+  pass(kSecond, 12);
   EXPECT_EQ(worker_of(*handle), 0u) << "nobody has taken it";
 }
 
@@ -415,10 +398,7 @@ TEST_F(Leaf, ANumberIsTheAddressesForGoodAndReportedEveryThreeSeconds) {
   EXPECT_EQ(worker_of(*handle), 5u);
   runtime->run_all();
   const int before = other->reports;
-  for (int i = 0; i < 30; ++i) {
-    runtime->pass(kSecond);
-    runtime->run_all();
-  }
+  pass(kSecond, 30);
   EXPECT_EQ(other->reports - before, 10);
   handle->close();
   EXPECT_EQ(rows.rows.at(5).instance, kAddress);
@@ -461,8 +441,7 @@ TEST_F(Leaf, ANodeThatWasDeletedIsFollowedByAnotherNumber) {
   auto handle = opened("zookeeper", here());
   EXPECT_EQ(worker_of(*handle), 0u);
   rows.rows[0] = {"deleted", 0};
-  runtime->pass(11 * kSecond);
-  runtime->run_all();
+  pass(11 * kSecond);
   EXPECT_EQ(worker_of(*handle), 1u);
 }
 
@@ -470,10 +449,9 @@ TEST_F(Leaf, AnAddressOfTwoProcessesIsAnErrorThatNoOtherNumberMends) {
   auto handle = opened("zookeeper", here({{"wait_max", "100ms"}}));
   EXPECT_EQ(worker_of(*handle), 0u);
   other->before_report = [] { throw Error(Status::value, "another process reports under it too"); };
-  runtime->pass(11 * kSecond);
-  runtime->run_all();
+  pass(11 * kSecond);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::value);
+    EXPECT_ERROR(VALUE, _, handle->next());
     runtime->pass(kSecond);
   }
   EXPECT_EQ(rows.rows.size(), 1u);
@@ -517,8 +495,7 @@ TEST_F(LeafCache, AStartWithZooKeeperDownHasTheNumberOfTheLastOne) {
   EXPECT_EQ(worker_of(*handle), 4u);
   other->before_report = [] {};
   const int before = other->reports;
-  runtime->pass(4 * kSecond);
-  runtime->run_all();
+  pass(4 * kSecond);
   EXPECT_EQ(other->reports, before + 1) << "reported once it is up";
 }
 
@@ -552,8 +529,7 @@ TEST_F(LeafCache, ANumberThatIsSomebodyElsesOnceZooKeeperIsUpIsLost) {
   EXPECT_EQ(worker_of(*handle), 7u);
   rows.rows[7] = {"10.0.0.9:8080", 0};
   other->before_claim = other->before_report = [] {};
-  runtime->pass(11 * kSecond);
-  runtime->run_all();
+  pass(11 * kSecond);
   EXPECT_EQ(worker_of(*handle), 8u);
 }
 
@@ -593,42 +569,7 @@ TEST_F(LeafCache, AFileThatCannotBeWrittenIsAnErrorBeforeItIsNeeded) {
 }
 
 // With the system's clock and threads, for the thread sanitizer.
-class RowsForThreads final : public SimStore, public NumberStore {
- public:
-  RowsForThreads(SimDisk& disk, SimRows& rows) : SimStore(disk), rows_(disk, rows) {}
-  Window window_take(const WindowRequest& request) override {
-    const std::lock_guard lock(mutex_);
-    return rows_.window_take(request);
-  }
-  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
-                     std::int64_t used_ms) override {
-    const std::lock_guard lock(mutex_);
-    rows_.window_return(name_space, worker, fence, end_ms, used_ms);
-  }
-  bool has_leases() const override { return true; }
-  NumberStore* numbers() noexcept override { return this; }
-  ClaimedNumber number_claim(const NumberRequest& request) override {
-    const std::lock_guard lock(mutex_);
-    return rows_.number_claim(request);
-  }
-  ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) override {
-    const std::lock_guard lock(mutex_);
-    return rows_.number_keep(request, held);
-  }
-  void number_release(const NumberRequest& request, const ClaimedNumber& held,
-                      std::optional<std::int64_t> used_ms) override {
-    const std::lock_guard lock(mutex_);
-    rows_.number_release(request, held, used_ms);
-  }
-
- private:
-  std::mutex mutex_;
-  RowsStore rows_;
-};
-
 TEST_F(ForeignWorkers, AreReportedAndGivenBackWhileThreadsDrawAndClose) {
-  auto threads_store = std::make_shared<RowsForThreads>(disk, rows);
-  store = threads_store;
   Config config = settled("cosid", {{"window", "100ms"}, {"max_ahead", "100ms"}, {"worker_guard", "400ms"}});
   config.runtime = nullptr;
   std::set<std::uint64_t> seen;
@@ -655,12 +596,12 @@ TEST_F(ForeignWorkers, AreReportedAndGivenBackWhileThreadsDrawAndClose) {
 TEST_F(ForeignWorkers, AreRefusedWhereTheStoreHasNoSuchRows) {
   Config config = settled("cosid", {});
   config.set("store", "sqlite:ids.db");
-  const Error error = error_of([&] { Handle handle(config); });
-  EXPECT_EQ(error.status(), Status::unsupported);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("Set worker_url"), HasSubstr("redis://HOST"), HasSubstr("mysql://"),
-                                     Not(HasSubstr("zookeeper://"))));
+  EXPECT_ERROR(UNSUPPORTED,
+               AllOf(HasSubstr("Set worker_url"), HasSubstr("redis://HOST"), HasSubstr("mysql://"),
+                     Not(HasSubstr("zookeeper://"))),
+               Handle(config));
   config.set("worker_url", "zookeeper://127.0.0.1");
-  EXPECT_EQ(error_of([&] { Handle handle(config); }).status(), Status::unsupported);
+  EXPECT_ERROR(UNSUPPORTED, _, Handle(config));
 }
 
 TEST_F(ForeignWorkers, AreSaidInTheDescription) {

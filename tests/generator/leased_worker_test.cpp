@@ -29,32 +29,6 @@ class NamedRuntime final : public SimRuntime {
   std::map<std::string, std::string> variables;
 };
 
-// Rows can be listed, and a row is free when it has no owner.
-class LeasingStore final : public SimStore {
- public:
-  explicit LeasingStore(SimDisk& disk) : SimStore(disk), disk_(disk) {}
-  Window window_take(const WindowRequest& request) override {
-    const auto found = disk_.workers.find(request.worker);
-    if (request.fence == 0 && found != disk_.workers.end() && found->second.owner != Nonce{})
-      throw Error(Status::worker_busy, "another owner is alive");
-    return SimStore::window_take(request);
-  }
-  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
-                     std::int64_t used_ms) override {
-    SimStore::window_return(name_space, worker, fence, end_ms, used_ms);
-    if (disk_.workers.at(worker).fence == fence) disk_.workers.at(worker).owner = {};
-  }
-  std::vector<WindowInfo> window_list(const std::string&, Detail) override {
-    std::vector<WindowInfo> rows;
-    for (const auto& [worker, row] : disk_.workers)
-      rows.push_back({.worker = worker, .fence = row.fence, .hw_ms = row.hw, .is_live = row.owner != Nonce{}});
-    return rows;
-  }
-
- private:
-  SimDisk& disk_;
-};
-
 class LeasedWorker : public World {
  protected:
   LeasedWorker() { store = std::make_shared<LeasingStore>(disk); }
@@ -66,7 +40,6 @@ class LeasedWorker : public World {
     row.owner = {1};
     row.hw += 10'000;
   }
-  std::uint64_t worker_of(const Handle& handle, std::uint64_t id) { return handle.layout().decode(id).worker; }
 };
 
 TEST_F(LeasedWorker, ThatIsLostIsFollowedByAnotherOnceItsWindowIsUsedUp) {
@@ -110,7 +83,7 @@ TEST_F(LeasedWorker, ThatIsLostIsLostForAllHandlesOfTheGenerator) {
   two->close();
   EXPECT_GT(one->next(), id);
   one->close();
-  EXPECT_EQ(error_of([&] { one->next(); }).status(), Status::closed);
+  EXPECT_ERROR(CLOSED, _, one->next());
 }
 
 TEST_F(LeasedWorker, ThatIsLostAheadOfTheClockIsFollowedByIdsThatStillRise) {
@@ -155,8 +128,8 @@ TEST_F(LeasedWorker, ThatIsLostWhileTheStoreIsAwayIsReplacedWhenItIsBack) {
   store->before = [&left] {
     if (left-- <= 0) throw Error(Status::store_unavailable, "away");
   };
-  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::store_unavailable);
-  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::store_unavailable);
+  EXPECT_ERROR(STORE_UNAVAILABLE, _, handle->next());
+  EXPECT_ERROR(STORE_UNAVAILABLE, _, handle->next());
   store->before = [] {};
   EXPECT_NE(worker_of(*handle, handle->next()), worker);
 }
@@ -186,9 +159,8 @@ TEST_F(LeasedWorker, IsNeverUsedAgainWithoutRecycling) {
     handle->close();
   }
   EXPECT_EQ(workers.size(), 4u);
-  const Error error = error_of([&] { open(settings); });
-  EXPECT_EQ(error.status(), Status::exhausted);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("all 4 numbers for worker"), HasSubstr("worker_recycle = false")));
+  EXPECT_ERROR(EXHAUSTED, AllOf(HasSubstr("all 4 numbers for worker"), HasSubstr("worker_recycle = false")),
+               open(settings));
 }
 
 class NumberAtHand : public LeasedWorker {
@@ -330,7 +302,7 @@ TEST_F(NumberAtHand, OfASlotIsTheNextIfTheLowestOnesRowIsFarAhead) {
   disk.workers.at(0).hw += 3'600'000;  // as after a clock that was an hour ahead, and believed
   std::vector<std::string> lines;
   Config config = this->config(settings);
-  config.log = std::make_shared<const Log>([&](LogLevel, const std::string& line) { lines.push_back(line); });
+  config.log = log_to(lines);
   Handle right(config);
   EXPECT_EQ(worker_of(right, right.next()), 1u);
   EXPECT_THAT(lines, Contains(HasSubstr("another number is tried, because of reserved too far ahead")));

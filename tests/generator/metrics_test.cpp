@@ -226,7 +226,7 @@ TEST_F(MetricsOfHandles, ThatShareAGeneratorCountOnce) {
 
 TEST_F(MetricsOfHandles, AreThereWhenClosed) {
   const auto orders = open({{"kind", "segment"}, {"tag", "t"}, {"name", "orders"}, {"segment.step", "100"}});
-  for (int i = 0; i < 30; ++i) orders->next();
+  draw(*orders, 30);
   orders->close();
   const Handle* handles[] = {orders.get()};
   const std::string text = Handle::metrics(handles);
@@ -253,7 +253,7 @@ TEST_F(StatsOf, ASegmentSayHowManyIdsWereIssued) {
 
 TEST_F(StatsOf, AClosedSegmentDoNotCountWhatWasGivenBack) {
   const auto orders = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}});
-  for (int i = 0; i < 30; ++i) orders->next();  // beyond the mark: a second range is ready, or on its way
+  draw(*orders, 30);  // beyond the mark: a second range is ready, or on its way
   orders->close();
   EXPECT_EQ(disk.tags["t"], 30u);
   EXPECT_EQ(orders->stats().issued, 30u);
@@ -293,7 +293,6 @@ TEST_F(StatsOf, ASnowflakeCountTheTimeThatWasIssuedAndKnowNoRate) {
   EXPECT_EQ(events->stats().issued, 2001u);
 }
 
-// The store is down until it is told otherwise.
 class IssuedIds : public World {
  protected:
   // The clock passes, stands, and passes by some ticks at once; ids are drawn one by one, in batches and in blocks.
@@ -342,9 +341,7 @@ TEST_F(IssuedIds, AreCountedOverAClockThatIsSetBackAndCatchesUp) {
   const auto events = open({{"worker", "1"}, {"on_clock_back", "continue"}, {"on_overflow", "borrow"}});
   std::uint64_t drawn = draw_some(*events, 30);
   runtime->set_clock_by(-3 * kSecond);
-  std::vector<std::uint64_t> ids(20'000);
-  std::size_t written = 0;
-  events->fill(ids, written);
+  const auto ids = many(*events, 20'000);
   EXPECT_EQ(events->stats().issued_ids, drawn += ids.size());
   runtime->pass(10 * kSecond);
   events->next();
@@ -360,9 +357,6 @@ TEST_F(IssuedIds, OfASegmentAreThoseThatWereGivenOut) {
 
 class Stopped : public World {
  protected:
-  void take_store_down() {
-    store->before = [] { throw Error(Status::store_unavailable, "no route to the host"); };
-  }
   void bring_store_back() {
     store->before = [] {};
     runtime->pass(10 * kSecond);  // whatever pause there was
@@ -383,7 +377,7 @@ TEST_F(Stopped, IsASegmentWithoutAStoreOnceItsReserveIsUsedUp) {
     orders->next();
     runtime->run_all();
   }
-  EXPECT_EQ(error_of([&] { orders->next(); }).status(), Status::store_unavailable);
+  EXPECT_ERROR(STORE_UNAVAILABLE, _, orders->next());
   Stats stats = orders->stats();
   EXPECT_EQ(stats.stopped, Status::store_unavailable);
   EXPECT_EQ(stats.last_failure, Status::store_unavailable);
@@ -403,7 +397,7 @@ TEST_F(Stopped, IsASegmentWithoutAStoreOnceItsReserveIsUsedUp) {
 TEST_F(Stopped, IsNoSegmentThatStillHasIds) {
   const auto orders = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}});
   take_store_down();
-  for (int i = 0; i < 30; ++i) orders->next();
+  draw(*orders, 30);
   runtime->run_all();
   EXPECT_GT(orders->stats().refill_failures, 0u);
   EXPECT_EQ(orders->stats().stopped, Status::ok);
@@ -412,9 +406,9 @@ TEST_F(Stopped, IsNoSegmentThatStillHasIds) {
 TEST_F(Stopped, IsASegmentWhoseStoreLostACommit) {
   const auto orders = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}});
   disk.tags["t"] = 5;
-  for (int i = 0; i < 30; ++i) orders->next();
+  draw(*orders, 30);
   runtime->run_all();
-  EXPECT_EQ(error_of([&] { orders->next(); }).status(), Status::store_regressed);
+  EXPECT_ERROR(STORE_REGRESSED, _, orders->next());
   EXPECT_EQ(orders->stats().stopped, Status::store_regressed);
   EXPECT_EQ(orders->stats().remaining, 0u);
 }
@@ -429,7 +423,7 @@ TEST_F(Stopped, IsASegmentWithNoIdsLeft) {
     orders->next();
     runtime->run_all();
   }
-  EXPECT_EQ(error_of([&] { orders->next(); }).status(), Status::exhausted);
+  EXPECT_ERROR(EXHAUSTED, _, orders->next());
   EXPECT_EQ(orders->stats().stopped, Status::exhausted);
   EXPECT_EQ(orders->stats().layout_left, 0u) << "what is left is too little for a grant";
 }
@@ -472,7 +466,7 @@ TEST_F(Stopped, IsASnowflakeWhoseClockWasSetBackForLongerThanCallsWait) {
   EXPECT_EQ(events->stats().stopped, Status::ok) << "calls wait";
   runtime->set_clock_by(-5 * kSecond);
   EXPECT_EQ(events->stats().stopped, Status::clock_back);
-  EXPECT_EQ(error_of([&] { events->next(); }).status(), Status::clock_back);
+  EXPECT_ERROR(CLOCK_BACK, _, events->next());
   const auto going_on = open({{"worker", "2"}, {"on_clock_back", "continue"}});
   going_on->next();
   runtime->set_clock_by(-50 * kSecond);

@@ -60,9 +60,7 @@ TEST_F(MissedTicks, EveryWayOfDrawingUsesThem) {
   EXPECT_EQ(tick_of(*handle, block.first), 1);
   EXPECT_EQ(block.count, kPerTick - 2) << "a block ends with its tick";
   tick_of(*handle, block.first + (block.count - 1) * block.stride);
-  std::vector<std::uint64_t> ids(2 * kPerTick + 10);
-  std::size_t written = 0;
-  handle->fill(ids, written);
+  const auto ids = many(*handle, 2 * kPerTick + 10);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     ASSERT_EQ(tick_of(*handle, ids[i]), 2 + static_cast<std::int64_t>(i / kPerTick)) << i;
   }
@@ -176,9 +174,7 @@ TEST_F(MissedTicks, AnotherThreadInTheMiddleOfACallMakesNoIdTwiceAndNoneOfATimeT
   std::set<std::uint64_t> issued;
   const auto draw = [&](std::size_t count) {
     const std::int64_t begun = now_ms();
-    std::vector<std::uint64_t> ids(count);
-    std::size_t written = 0;
-    handle->fill(ids, written);
+    const auto ids = many(*handle, count);
     for (const std::uint64_t id : ids) EXPECT_TRUE(issued.insert(id).second) << id;
     for (const std::uint64_t id : {ids.front(), ids.back()}) {
       EXPECT_LE(ms_of(*handle, id), now_ms()) << "ahead of the clock, with on_overflow = wait";

@@ -22,9 +22,6 @@ class Opening : public World {
       if (runtime->mono_ns() < until) throw Error(status, "it does not answer");
     };
   }
-  SharedLog log_to(std::vector<std::string>& lines) {
-    return std::make_shared<const Log>([&lines](LogLevel, const std::string& line) { lines.push_back(line); });
-  }
 };
 
 TEST_F(Opening, WaitsForAStoreThatIsDownAsACallDoes) {
@@ -41,9 +38,8 @@ TEST_F(Opening, WaitsForAStoreThatIsDownAsACallDoes) {
 TEST_F(Opening, EndsAfterWaitMaxWithWhatTheStoreSaid) {
   away_for(3600 * kSecond);
   const std::int64_t before = runtime->mono_ns();
-  const Error error = error_of([&] { open({{"worker", "1"}, {"wait_max", "2s"}}); });
-  EXPECT_EQ(error.status(), Status::store_unavailable);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("waited 2000 ms (wait_max)"), HasSubstr("it does not answer")));
+  EXPECT_ERROR(STORE_UNAVAILABLE, AllOf(HasSubstr("waited 2000 ms (wait_max)"), HasSubstr("it does not answer")),
+               open({{"worker", "1"}, {"wait_max", "2s"}}));
   EXPECT_EQ(runtime->mono_ns() - before, 2 * kSecond);
 }
 
@@ -54,10 +50,8 @@ TEST_F(Opening, CountsTheTimeThatTheStoreTakesToFail) {
       throw Error(Status::store_unavailable, "it does not answer");
     };
     const std::int64_t before = runtime->mono_ns();
-    const Error error = error_of([&] {
-      open({{"kind", kind}, {kind == std::string("segment") ? "tag" : "worker", "1"}, {"wait_max", "2s"}});
-    });
-    EXPECT_EQ(error.status(), Status::store_unavailable);
+    EXPECT_ERROR(STORE_UNAVAILABLE, _,
+                 open({{"kind", kind}, {kind == std::string("segment") ? "tag" : "worker", "1"}, {"wait_max", "2s"}}));
     EXPECT_GE(runtime->mono_ns() - before, 2 * kSecond);
     EXPECT_LE(runtime->mono_ns() - before, 2 * kSecond + 700 * kMs) << "one attempt may begin just in time";
   }
@@ -114,7 +108,7 @@ TEST_F(Closing, IsNoFailureWhenTheStoreDoesNotTakeTheRestBackButIsLogged) {
     away_for(3600 * kSecond);
     EXPECT_NO_THROW(handle.close());
     EXPECT_THAT(lines, ElementsAre(AllOf(HasSubstr("could not be given back"), HasSubstr("it does not answer"))));
-    EXPECT_EQ(error_of([&] { handle.next(); }).status(), Status::closed);
+    EXPECT_ERROR(CLOSED, _, handle.next());
     store->before = [] {};
   }
 }
@@ -124,7 +118,7 @@ TEST_F(Closing, CanBeLeftAndIsDoneInTheBackground) {
   handle->next();
   runtime->hold_back(true);
   EXPECT_EQ(error_of([&] { handle->close([] { return true; }); }).status(), Status::cancelled);
-  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::closed);
+  EXPECT_ERROR(CLOSED, _, handle->next());
   EXPECT_GT(disk.workers[1].hw, kStartNs / kMs + 1000);
   runtime->hold_back(false);
   runtime->run_all();
@@ -143,10 +137,7 @@ TEST_F(Closing, TheLastGeneratorOnAStoreDisconnectsIt) {
   EXPECT_EQ(store->disconnects, 1);
   open({{"worker", "1"}})->next();
   EXPECT_EQ(store->disconnects, 2);
-  EXPECT_EQ(error_of([&] {
-              open({{"worker", "1"}, {"layout", "twitter"}, {"datacenter", "0"}});
-            }).status(),
-            Status::format_mismatch);
+  EXPECT_ERROR(FORMAT_MISMATCH, _, open({{"worker", "1"}, {"layout", "twitter"}, {"datacenter", "0"}}));
   EXPECT_EQ(store->disconnects, 3) << "one that could not be opened as well";
 }
 

@@ -5,6 +5,9 @@
 namespace idgen::sim {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
 class TwoHandles : public World {};
 
 TEST_F(TwoHandles, OnOneWorkerWithOneConfigurationShareTheGenerator) {
@@ -22,9 +25,8 @@ TEST_F(TwoHandles, OnOneWorkerWithOneConfigurationShareTheGenerator) {
 
 TEST_F(TwoHandles, WithAnotherConfigurationTheSecondIsRefused) {
   auto a = open({{"worker", "1"}});
-  const Error error = error_of([&] { open({{"worker", "1"}, {"sequence_start", "zero"}}); });
-  EXPECT_EQ(error.status(), Status::worker_busy);
-  EXPECT_THAT(error.message(), ::testing::HasSubstr("worker 1"));
+  EXPECT_ERROR(WORKER_BUSY, AllOf(HasSubstr("worker 1"), HasSubstr("in this process")),
+               open({{"worker", "1"}, {"sequence_start", "zero"}}));
 }
 
 TEST_F(TwoHandles, WhatIsNoPromiseOfTheWorkersDoesNotPartThem) {
@@ -38,7 +40,7 @@ TEST_F(TwoHandles, AreBothToldWhatIsLoggedOnceEachUntilTheyClose) {
   std::vector<std::string> first, second;
   const auto with_log = [&](std::vector<std::string>& lines) {
     Config settings = config({{"worker", "1"}, {"on_clock_back", "continue"}});
-    settings.log = std::make_shared<const Log>([&](LogLevel, const std::string& line) { lines.push_back(line); });
+    settings.log = log_to(lines);
     return settings;
   };
   const Config one = with_log(first), other = with_log(second);
@@ -64,8 +66,9 @@ TEST_F(TwoHandles, ClosingOneLeavesTheOtherAtWork) {
   auto a = open({{"worker", "1"}});
   auto b = open({{"worker", "1"}});
   a->close();
-  EXPECT_EQ(error_of([&] { a->next(); }).status(), Status::closed);
+  EXPECT_ERROR(CLOSED, _, a->next());
   EXPECT_NO_THROW(b->next());
+  EXPECT_EQ(b->stats().handles, 1u);
   b->close();
   EXPECT_EQ(disk.workers[1].hw, kStartNs / kMs + 1) << "the last one gives the window back";
 }
@@ -84,10 +87,7 @@ TEST_F(TwoHandles, AfterTheLastCloseAWorkerCanBeTakenWithAnotherConfiguration) {
 
 TEST_F(TwoHandles, ALayoutThatDiffersInTheNamespaceIsRefusedByTheStore) {
   auto a = open({{"worker", "1"}});
-  EXPECT_EQ(error_of([&] {
-              open({{"worker", "2"}, {"layout", "twitter"}, {"datacenter", "0"}});
-            }).status(),
-            Status::format_mismatch);
+  EXPECT_ERROR(FORMAT_MISMATCH, _, open({{"worker", "2"}, {"layout", "twitter"}, {"datacenter", "0"}}));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST_F(Segment, StartsAtOneAndHasNoGapsWhileItRuns) {
 
 TEST_F(Segment, ClosingGivesTheTailBackSoThatTheNextOneGoesOnWithoutAGap) {
   auto handle = with({{"segment.step", "1000"}});
-  for (int i = 0; i < 150; ++i) handle->next();
+  draw(*handle, 150);
   runtime->run_all();
   handle->close();
   EXPECT_EQ(disk.tags["orders"], 150u);
@@ -42,7 +42,7 @@ TEST_F(Segment, TheTailStaysBurnedIfSomebodyElseHasDrawnSince) {
 
 TEST_F(Segment, ALostAcknowledgementBurnsTheGrant) {
   auto handle = with({{"segment.step", "10"}, {"segment.runway", "0"}});
-  for (int i = 0; i < 10; ++i) handle->next();
+  draw(*handle, 10);
   int lost = 0;
   store->after = [&] {
     if (++lost == 1) throw Error(Status::store_unavailable, "the answer was lost");
@@ -53,7 +53,7 @@ TEST_F(Segment, ALostAcknowledgementBurnsTheGrant) {
 
 TEST_F(Segment, AStoreThatWentBackStopsIt) {
   auto handle = with({{"segment.step", "10"}});
-  for (int i = 0; i < 5; ++i) handle->next();
+  draw(*handle, 5);
   runtime->run_all();
   disk.tags["orders"] = 3;  // an old copy put in place
   Error error(Status::ok, "");
@@ -73,15 +73,13 @@ TEST_F(Segment, IdsNeverPassTwoToTheSixtyThird) {
   store->before = [&] {
     if (disk.tags["orders"] > static_cast<std::uint64_t>(INT64_MAX) - 10) throw Error(Status::exhausted, "used up");
   };
-  EXPECT_EQ(error_of([&] { with({{"segment.step", "10"}}); }).status(), Status::exhausted);
+  EXPECT_ERROR(EXHAUSTED, _, with({{"segment.step", "10"}}));
 }
 
 TEST_F(Segment, BatchesAndBlocksAndSinglesDrawFromOneCounter) {
   auto handle = with({{"segment.step", "100"}});
   EXPECT_EQ(handle->next(), 1u);
-  std::vector<std::uint64_t> ids(150);
-  std::size_t written = 0;
-  handle->fill(ids, written);
+  const auto ids = many(*handle, 150);
   EXPECT_EQ(ids.front(), 2u);
   EXPECT_EQ(ids.back(), 151u);
   const Block block = handle->next_block(1000);
@@ -159,9 +157,7 @@ TEST_F(Segment, WithAStrideItIssuesOnlyItsShareOfTheNumbers) {
     ASSERT_EQ(handle->next(), expected);
     runtime->run_all();
   }
-  std::vector<std::uint64_t> ids(20);
-  std::size_t written = 0;
-  handle->fill(ids, written);
+  const auto ids = many(*handle, 20);
   for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(ids[i], 302 + 3 * i);
   const Block block = handle->next_block(5);
   EXPECT_EQ(block.first, 362u);
@@ -177,7 +173,7 @@ TEST_F(Segment, GivesBackNoNumberOfAnotherStridesGrant) {
   runtime->run_all();
   auto one = with({{"segment.step", "1"}});  // 31, in between
   EXPECT_EQ(one->next(), 31u);
-  for (int i = 0; i < 9; ++i) three->next();
+  draw(*three, 9);
   runtime->run_all();
   three->close();
   EXPECT_GE(disk.tags["orders"], 31u);
@@ -240,11 +236,11 @@ TEST_F(Segment, AStrideThatChangesInTheRowStopsIt) {
 
 TEST_F(Segment, ARowsStrideAndAnotherInTheConfigurationAreRefused) {
   disk.stride = 10;
-  EXPECT_EQ(error_of([&] { with({{"segment.stride", "5"}}); }).status(), Status::format_mismatch);
+  EXPECT_ERROR(FORMAT_MISMATCH, _, with({{"segment.stride", "5"}}));
 }
 
 TEST_F(Segment, AnOffsetBeyondTheStrideIsRefused) {
-  EXPECT_EQ(error_of([&] { with({{"segment.stride", "5"}, {"segment.offset", "5"}}); }).status(), Status::value);
+  EXPECT_ERROR(VALUE, _, with({{"segment.stride", "5"}, {"segment.offset", "5"}}));
 }
 
 TEST_F(Segment, AStepAboveTheStockAllowedIsTakenAsItIs) {
@@ -268,8 +264,7 @@ TEST_F(Segment, WhatHasBecomeTooOldGoesBackToTheStore) {
   auto handle = with({{"segment.step", "1000"}, {"segment.max_age", "1m"}});
   EXPECT_EQ(handle->next(), 1u);
   EXPECT_EQ(disk.tags["orders"], 1000u);
-  runtime->pass(61 * kSecond);
-  runtime->run_all();
+  pass(61 * kSecond);
   EXPECT_EQ(disk.tags["orders"], 2u);
   EXPECT_EQ(handle->next(), 3u);
 }

@@ -34,15 +34,9 @@ class CopiedMachine : public World {
 
   void copy() { ++*runtime->generation; }
   // Until the timer has looked.
-  void wait_for_look() {
-    runtime->pass(kLookMs * kMs);
-    runtime->run_all();
-  }
+  void wait_for_look() { pass(kLookMs * kMs); }
   static Settings segment(const std::string& tag = "t") {
     return {{"kind", "segment"}, {"tag", tag}, {"segment.step", "100"}, {"segment.runway", "0"}};
-  }
-  static void draw(Handle& handle, int count) {
-    for (int i = 0; i < count; ++i) handle.next();
   }
   // Of one call that may not wait, and the work that it asks for.
   std::uint64_t try_until_ok(Handle& handle) {
@@ -155,8 +149,8 @@ TEST_F(CopiedMachine, OneGeneratorThatNoticesSpeaksForAll) {
 TEST_F(CopiedMachine, SaysSoOnceInTheLogOfEach) {
   std::vector<std::string> lines, of_other;
   Config with_log = config(segment()), other = config(segment("other"));
-  with_log.log = std::make_shared<const Log>([&](LogLevel, const std::string& line) { lines.push_back(line); });
-  other.log = std::make_shared<const Log>([&](LogLevel, const std::string& line) { of_other.push_back(line); });
+  with_log.log = log_to(lines);
+  other.log = log_to(of_other);
   Handle handle(with_log), idle(other);
   handle.next();
   copy();
@@ -198,7 +192,7 @@ TEST_F(CopiedMachine, AQuiescedProcessWaitsForItsResetAlsoInTheCopy) {
   quiesce();
   copy();
   wait_for_look();
-  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::store_unavailable);
+  EXPECT_ERROR(STORE_UNAVAILABLE, _, handle->next());
   reset();
   EXPECT_EQ(handle->next(), 2u) << "given back by the original before";
 }
@@ -206,8 +200,7 @@ TEST_F(CopiedMachine, AQuiescedProcessWaitsForItsResetAlsoInTheCopy) {
 TEST_F(CopiedMachine, WhatIsTooOldIsNotGivenBackByTheCopy) {
   auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}, {"segment.max_age", "1s"}});
   draw(*handle, 7);
-  runtime->pass(950 * kMs);
-  runtime->run_all();
+  pass(950 * kMs);
   const std::uint64_t granted = disk.tags["t"];
   copy();
   runtime->pass(50 * kMs);  // what has grown old is due before the next look, or with it
@@ -255,7 +248,7 @@ TEST_F(CopiedMachine, OpeningThatFailsAfterACopyCanBeTriedAgain) {
   };
   Settings settings = segment();
   settings.emplace_back("wait_max", "100ms");
-  EXPECT_EQ(error_of([&] { open(settings); }).status(), Status::store_unavailable);
+  EXPECT_ERROR(STORE_UNAVAILABLE, _, open(settings));
   store->before = store->after = [] {};
   EXPECT_EQ(open(settings)->next(), 101u);
 }
@@ -315,10 +308,7 @@ TEST_F(CopiedMachine, BatchesAndBlocksGoOnToo) {
   draw(*handle, 5);
   copy();
   wait_for_look();
-  std::vector<std::uint64_t> ids(150);
-  std::size_t written = 0;
-  handle->fill(ids, written);
-  EXPECT_EQ(written, ids.size());
+  const auto ids = many(*handle, 150);
   EXPECT_GT(ids.front(), 100u);
   copy();
   wait_for_look();
@@ -338,7 +328,7 @@ TEST_F(CopiedMachine, AClosedGeneratorStaysClosed) {
   handle->close();
   copy();
   wait_for_look();
-  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::closed);
+  EXPECT_ERROR(CLOSED, _, handle->next());
 }
 
 TEST_F(CopiedMachine, OrderAndUniquenessHoldAcrossManyOfThem) {
@@ -354,8 +344,7 @@ TEST_F(CopiedMachine, OrderAndUniquenessHoldAcrossManyOfThem) {
     ASSERT_GT(id, last_id);
     last_number = number;
     last_id = id;
-    runtime->pass(i % 5 * 50 * kMs);
-    runtime->run_all();
+    pass(i % 5 * 50 * kMs);
   }
 }
 
