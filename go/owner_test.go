@@ -211,13 +211,14 @@ func TestABatchThatMeetsABadOwnerKeepsWhatItHas(t *testing.T) {
 	}
 }
 
-func TestAnOwnerThatIsEmptyAndARuleThatIsNoneAreRefused(t *testing.T) {
+func TestAGeneIsRefusedWithoutAnOwnerAFieldOrARule(t *testing.T) {
 	layout := mustLayout(t, "business64", "")
 	for _, owner := range []idgen.Owner{{}, idgen.OwnerString(""), idgen.OwnerBytes(nil)} {
 		wantStatus(t, errorOf(layout.Gene(owner, idgen.GeneAuto)), idgen.ErrValue)
 		wantStatus(t, errorOf(newBusiness(t).NextFor(owner)), idgen.ErrValue)
 	}
 	wantStatus(t, errorOf(layout.Gene(idgen.OwnerInt(7), 99)), idgen.ErrArgument)
+	wantStatus(t, errorOf(mustLayout(t, "default", "").Gene(idgen.OwnerInt(7), idgen.GeneAuto)), idgen.ErrUnsupported)
 }
 
 // fiveTimes7 is an owner for the calls that must not draw.

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -56,10 +55,20 @@ func (c *aboveCounter) SegmentTakeAbove(ctx context.Context, namespace, tag stri
 	return c.SegmentTake(ctx, namespace, tag, count)
 }
 
+// onStore makes a segment on a store of the program's own.
+func onStore(t *testing.T, store any, more ...idgen.Option) (*idgen.Generator, error) {
+	t.Helper()
+	options := idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0"}
+	g, err := idgen.New(t.Context(), append([]idgen.Option{options, idgen.WithHostStore(store)}, more...)...)
+	if err == nil {
+		t.Cleanup(func() { _ = g.Close(context.Background()) })
+	}
+	return g, err
+}
+
 func TestSerialsWithADateNeedAStoreThatGrantsAboveANumber(t *testing.T) {
 	draw := func(store any, pattern string) (string, error) {
-		options := idgen.Options{"kind": "serial", "tag": "orders", "segment.step": "10", "pattern": pattern}
-		orders, err := idgen.New(t.Context(), options, idgen.WithHostStore(store))
+		orders, err := onStore(t, store, idgen.WithKind("serial"), idgen.WithPattern(pattern))
 		if err != nil {
 			return "", err
 		}
@@ -67,34 +76,19 @@ func TestSerialsWithADateNeedAStoreThatGrantsAboveANumber(t *testing.T) {
 		return orders.NextText()
 	}
 	store := new(aboveCounter)
-	for i, want := range []string{"-0001", "-0002"} {
-		if text, err := draw(store, "{yyyyMMdd}-{0000}"); err != nil || !strings.HasSuffix(text, want) {
-			t.Error(i, text, err)
+	for _, want := range []string{"-0001", "-0002"} {
+		if text := need(draw(store, "{yyyyMMdd}-{0000}"))(t); !strings.HasSuffix(text, want) {
+			t.Errorf("got %s, want %s", text, want)
 		}
 	}
-	if text, err := draw(new(counter), "C{0000}"); err != nil || text != "C0001" {
-		t.Error(text, err)
-	}
-	if _, err := draw(new(counter), "{yyyyMMdd}-{0000}"); !errors.Is(err, idgen.ErrUnsupported) {
-		t.Error(err)
-	}
-	if text, err := draw(idgen.NewSQLStore(database(t, table), idgen.SQLite), "{yyyy}-{0000}"); err != nil ||
-		!strings.HasSuffix(text, "-0001") {
-		t.Error(text, err)
-	}
-}
-
-// onStore makes a segment on a store of the program's own.
-func onStore(t *testing.T, store any, more ...idgen.Option) (*idgen.Generator, error) {
-	t.Helper()
-	options := idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0"}
-	return idgen.New(t.Context(), append([]idgen.Option{options, idgen.WithHostStore(store)}, more...)...)
+	gives(draw(new(counter), "C{0000}"))(t, "C0001")
+	wantStatus(t, errorOf(draw(new(counter), "{yyyyMMdd}-{0000}")), idgen.ErrUnsupported)
 }
 
 func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 	for _, c := range []struct {
 		failure func() error
-		want    error
+		want    idgen.Status
 		text    string
 	}{
 		{func() error { return &idgen.Error{Status: idgen.ErrTagUnknown, Message: "no such tag here"} },
@@ -107,113 +101,77 @@ func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 		{func() error { return errors.New(strings.Repeat("ü", 600)) }, idgen.ErrHost, "üüü"},
 		{func() error { return &idgen.Error{} }, idgen.ErrHost, ""},
 	} {
-		options := idgen.Options{"kind": "segment", "tag": "orders", "wait_max": "0"}
-		_, err := idgen.New(t.Context(), options, idgen.WithHostStore(&counter{failure: c.failure}))
-		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "s3") ||
-			strings.ContainsRune(err.Error(), '\uFFFD') {
-			t.Errorf("got %v, wanted %v and %q", err, c.want, c.text)
+		_, err := onStore(t, &counter{failure: c.failure}, idgen.WithWaitMax(0))
+		wantSays(t, err, c.want, c.text)
+		if strings.Contains(err.Error(), "s3") || strings.ContainsRune(err.Error(), '\uFFFD') {
+			t.Error(err)
 		}
 	}
-	for _, none := range []any{nil, 7, (*idgen.SQLStore)(nil)} {
-		if _, err := onStore(t, none); !errors.Is(err, idgen.ErrArgument) {
-			t.Error(none, err)
-		}
+	for _, none := range []any{nil, 7, (*idgen.SQLStore)(nil), idgen.NewSQLStore(nil, idgen.SQLite),
+		idgen.NewSQLStore(database(t, table), 0)} {
+		wantStatus(t, errorOf(onStore(t, none)), idgen.ErrArgument)
 	}
-	snowflake := idgen.Options{"kind": "snowflake", "worker": "1"}
-	_, err := idgen.New(t.Context(), snowflake, idgen.WithHostStore(&counter{}))
-	if !errors.Is(err, idgen.ErrUnsupported) {
-		t.Error(err)
-	}
+	wantStatus(t, errorOf(snowflakeOn(t, &counter{}, "1")), idgen.ErrUnsupported)
 }
 
 func database(t *testing.T, create string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", filepath.Join(t.TempDir(), "app.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := need(sql.Open("sqlite3", filepath.Join(t.TempDir(), "app.db")))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(1) // a store that does not return it gets no other
-	if _, err := db.Exec(create); err != nil {
-		t.Fatal(err)
-	}
+	run(t, db, create)
 	return db
 }
 
-func TestADatabaseOfTheProgramsOwnIsAStore(t *testing.T) {
-	db := database(t, table)
-	orders, err := onStore(t, idgen.NewSQLStore(db, idgen.SQLite))
-	if err != nil {
+func run(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.Exec(statement); err != nil {
 		t.Fatal(err)
-	}
-	ids := make([]int64, 25)
-	if n, err := orders.Fill(ids); err != nil || n != 25 || ids[24] != 25 {
-		t.Error(n, err, ids)
-	}
-	if err := orders.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	var maxID int64
-	if err := db.QueryRow("SELECT max_id FROM idgen_segment").Scan(&maxID); err != nil || maxID != 25 {
-		t.Error(maxID, err)
 	}
 }
 
-func TestTagsAreMadeAndShownAndAdvancedThroughTheStore(t *testing.T) {
-	store := idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite)
-	if err := store.CreateSegment(t.Context(), "shop", "orders"); err != nil {
-		t.Fatal(err)
+func TestADatabaseOfTheProgramsOwnIsAStoreWhoseTagsAreMadeAndAdministered(t *testing.T) {
+	db := database(t, "SELECT 1")
+	store := idgen.NewSQLStore(db, idgen.SQLite)
+	wantSays(t, errorOf(onStore(t, store)), idgen.ErrStoreMissing, "idgen segment create")
+	for _, tag := range []string{"orders", "items"} {
+		if err := store.CreateSegment(t.Context(), "default", tag); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := store.CreateSegment(t.Context(), "shop", "orders"); !errors.Is(err, idgen.ErrTagExists) {
+	wantStatus(t, store.CreateSegment(t.Context(), "default", "orders"), idgen.ErrTagExists)
+	orders := need(onStore(t, store))(t)
+	gives(orders.Fill(make([]int64, 25)))(t, 25)
+	if err := orders.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := store.ShowSegment(t.Context(), "shop", "items"); !errors.Is(err, idgen.ErrTagUnknown) ||
-		!strings.Contains(err.Error(), "items") {
-		t.Error(err)
+	if info := need(store.AdvanceSegment(t.Context(), "default", "orders", 10))(t); info.MaxID != 26 {
+		t.Errorf("%+v", info)
 	}
-	if info, err := store.AdvanceSegment(t.Context(), "shop", "orders", 1000); err != nil || info.MaxID != 1000 {
+	info, err := store.AdvanceSegment(t.Context(), "default", "orders", 1000)
+	if err != nil || info.MaxID != 1000 {
 		t.Error(info, err)
 	}
-	info, err := store.AdvanceSegment(t.Context(), "shop", "orders", 10)
-	if err != nil || info.MaxID != 1001 || info.Grants != 2 {
-		t.Error(info, err)
-	}
-	if err := store.CreateSegment(t.Context(), "shop", "items"); err != nil {
-		t.Error(err)
-	}
+	gives(store.ShowSegment(t.Context(), "default", "orders"))(t, info)
 	rows, err := store.ListSegments(t.Context())
-	if err != nil || len(rows) != 2 || rows[0].Tag != "items" || rows[1].MaxID != 1001 || rows[1].Namespace != "shop" {
+	if err != nil || len(rows) != 2 || rows[0].Tag != "items" || rows[1].SegmentInfo != info ||
+		rows[1].Namespace != "default" {
 		t.Error(rows, err)
 	}
-	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", -1); !errors.Is(err, idgen.ErrValue) {
-		t.Error(err)
-	}
-	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", math.MaxInt64); err != nil {
-		t.Error(err)
-	}
-	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", 1); !errors.Is(err, idgen.ErrExhausted) {
-		t.Error(err)
-	}
+	wantSays(t, errorOf(store.ShowSegment(t.Context(), "default", "nothing")), idgen.ErrTagUnknown, "nothing")
+	_ = db.Close()
+	wantSays(t, errorOf(store.ShowSegment(t.Context(), "default", "orders")), idgen.ErrStoreUnavailable, "closed")
 }
 
 func TestAConnectionInsideATransactionIsRefusedAndLeftAsItIs(t *testing.T) {
 	db := database(t, table)
-	run := func(statement string) {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run("BEGIN")
-	run("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', 'theirs', 7)")
-	if _, err := onStore(t, idgen.NewSQLStore(db, idgen.SQLite)); !errors.Is(err, idgen.ErrStoreUnsafe) {
-		t.Error(err)
-	}
-	run("COMMIT")
-	var theirs, ours int64
-	sums := "SELECT sum(max_id * (tag = 'theirs')), sum(max_id * (tag = 'orders')) FROM idgen_segment"
-	if err := db.QueryRow(sums).Scan(&theirs, &ours); err != nil ||
-		theirs != 7 || ours != 0 {
-		t.Error(theirs, ours, err)
+	run(t, db, "BEGIN")
+	run(t, db, "UPDATE idgen_segment SET max_id = 7")
+	wantStatus(t, errorOf(onStore(t, idgen.NewSQLStore(db, idgen.SQLite))), idgen.ErrStoreUnsafe)
+	run(t, db, "COMMIT")
+	var theirs int64
+	if err := db.QueryRow("SELECT max_id FROM idgen_segment").Scan(&theirs); err != nil || theirs != 7 {
+		t.Error(theirs, err)
 	}
 }
 
@@ -221,21 +179,11 @@ func TestACallThatHoldsThePoolsLastConnectionEndsWithinTheBoundAndOnlyOnce(t *te
 	db := database(t, table)
 	store := idgen.NewSQLStore(db, idgen.SQLite)
 	store.PoolTimeout = 200 * time.Millisecond
-	orders, err := idgen.New(t.Context(), idgen.Options{
-		"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
-		"wait_max": "1h"}, idgen.WithHostStore(store))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = orders.Close(t.Context()) }()
-	mine, err := db.Begin() // as GORM's, with SetMaxOpenConns(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := make([]int64, 1000)
-	n, err := orders.Fill(ids)
-	if n != 10 || !errors.Is(err, idgen.ErrStoreUnavailable) ||
-		!strings.Contains(err.Error(), "small pool of its own") {
+	orders := need(onStore(t, store, idgen.WithWaitMax(time.Hour)))(t)
+	mine := need(db.Begin())(t) // as GORM's, with SetMaxOpenConns(1)
+	n, err := orders.Fill(make([]int64, 1000))
+	wantSays(t, err, idgen.ErrStoreUnavailable, "small pool of its own")
+	if n != 10 {
 		t.Error(n, err)
 	}
 	_ = mine.Rollback()
@@ -254,28 +202,20 @@ func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
 	db := database(t, table)
 	store := idgen.NewSQLStore(db, idgen.SQLite)
 	store.PoolTimeout = 500 * time.Millisecond
-	hold := func() *sql.Conn {
-		mine, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = store.ShowSegment(t.Context(), "default", "orders")
-		if !errors.Is(err, idgen.ErrStoreUnavailable) {
-			t.Error(err)
-		}
-		return mine
+	show := func() error { return errorOf(store.ShowSegment(t.Context(), "default", "orders")) }
+	tooLate := func() {
+		mine := need(db.Conn(t.Context()))(t)
+		wantStatus(t, show(), idgen.ErrStoreUnavailable)
+		_ = mine.Close()
 	}
-	_ = hold().Close()
-	if waits := db.Stats().WaitCount; waits != 1 {
-		t.Error(waits)
-	}
-	if _, err := store.ShowSegment(t.Context(), "default", "orders"); err != nil {
+	tooLate()
+	if err := show(); err != nil {
 		t.Error(err)
 	}
 	if waits := db.Stats().WaitCount; waits != 1 {
 		t.Error("the call has waited in the pool again", waits)
 	}
-	_ = hold().Close()
+	tooLate()
 	until(t, func() bool { return db.Stats().InUse == 0 }) // nobody came for the connection, so it goes back
 }
 
@@ -322,56 +262,31 @@ type failure struct{ text string }
 func (f *failure) Error() string { return f.text }
 
 func TestTheCauseOfAnErrorIsWhatTheStoreReturned(t *testing.T) {
-	stores := [2]*counter{{}, {}}
+	var stores [2]*counter
 	var generators [2]*idgen.Generator
-	fails := func(i int) *failure {
-		mine := &failure{"the same words"}
+	var wanted [2]*failure
+	for i := range stores {
+		stores[i] = &counter{}
+		generators[i] = need(onStore(t, stores[i], idgen.WithWaitMax(20*time.Millisecond)))(t)
+		wanted[i] = &failure{"the same words"}
 		stores[i].mutex.Lock()
-		defer stores[i].mutex.Unlock()
-		stores[i].failure = func() error { return mine }
-		return mine
+		stores[i].failure = func() error { return wanted[i] }
+		stores[i].mutex.Unlock()
 	}
-	for i, store := range stores {
-		var err error
-		generators[i], err = idgen.New(t.Context(), idgen.Options{
-			"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
-			"wait_max": "200ms"}, idgen.WithHostStore(store))
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	wanted := [2]*failure{fails(0), fails(1)}
-	for i, orders := range generators {
-		_, err := orders.Fill(make([]int64, 100))
+	wantCause := func(err error, want *failure) {
+		t.Helper()
 		var found *failure
-		if !errors.Is(err, idgen.ErrHost) || !errors.As(err, &found) || found != wanted[i] {
+		if wantSays(t, err, idgen.ErrHost, want.text); !errors.As(err, &found) || found != want {
 			t.Error(err, found)
 		}
 	}
-	var found *failure
-	segment := idgen.Options{"kind": "segment", "tag": "t"}
-	if _, err := idgen.New(t.Context(), segment, idgen.WithHostStore(stores[0])); !errors.As(err, &found) ||
-		found != wanted[0] {
-		t.Error(err, found)
-	}
-}
-
-func TestMessagesOfTheDatabaseSayWhatToDo(t *testing.T) {
-	closed := database(t, table)
-	_ = closed.Close()
-	for _, c := range []struct {
-		store *idgen.SQLStore
-		want  idgen.Status
-		text  string
-	}{
-		{idgen.NewSQLStore(database(t, table), idgen.SQLite), idgen.ErrTagUnknown, "idgen segment create"},
-		{idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite), idgen.ErrStoreMissing, "idgen segment create"},
-		{idgen.NewSQLStore(closed, idgen.SQLite), idgen.ErrStoreUnavailable, "closed"},
-		{idgen.NewSQLStore(closed, 0), idgen.ErrArgument, "Postgres"},
-	} {
-		_, err := c.store.ShowSegment(t.Context(), "default", "nobody")
-		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
-			t.Errorf("got %v, wanted %v and %q", err, c.want, c.text)
+	for i, orders := range generators {
+		_, err := orders.Fill(make([]int64, 5))
+		for err == nil {
+			_, err = orders.Next()
 		}
+		wantCause(err, wanted[i])
+		wantCause(errorOf(orders.Fill(make([]int64, 5))), wanted[i])
 	}
+	wantCause(errorOf(onStore(t, stores[0], idgen.WithTag("t"))), wanted[0])
 }

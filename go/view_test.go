@@ -4,7 +4,6 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -148,23 +147,5 @@ func TestAQuiescedGeneratorIsNotDrawnFromUntilTheReset(t *testing.T) {
 		if next := mustNext(t, g); next <= last || last == 1 && next != 2 { // the segment's tail was given back
 			t.Errorf("%d, and after the reset %d", last, next)
 		}
-	}
-}
-
-func TestTheFirstIdThatTheStoreDoesNotGrantSaysWhy(t *testing.T) {
-	store := &counter{}
-	g := mustNew(t, idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
-		"wait_max": "20ms"}, idgen.WithHostStore(store))
-	mustNext(t, g)
-	store.mutex.Lock()
-	store.failure = func() error { return errors.New("connection reset by peer") }
-	store.mutex.Unlock()
-	var err error
-	for err == nil {
-		_, err = g.Next()
-	}
-	wantStatus(t, err, idgen.ErrHost)
-	if !strings.Contains(err.Error(), "connection reset by peer") {
-		t.Error(err)
 	}
 }
