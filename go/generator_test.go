@@ -22,6 +22,14 @@ func tryNext(g *idgen.Generator) (int64, error) {
 	return id, err
 }
 
+func nextText(g *idgen.Generator) (int64, error) {
+	text, err := g.NextText()
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(text, 10, 64)
+}
+
 // ways are the calls that make one id. Some draw in Go, and some in C.
 var ways = []func(*idgen.Generator) (int64, error){
 	(*idgen.Generator).Next,
@@ -36,13 +44,7 @@ var ways = []func(*idgen.Generator) (int64, error){
 		return block.First, err
 	},
 	func(g *idgen.Generator) (int64, error) { return g.NextContext(context.Background()) },
-	func(g *idgen.Generator) (int64, error) {
-		text, err := g.NextText()
-		if err != nil {
-			return 0, err
-		}
-		return strconv.ParseInt(text, 10, 64)
-	},
+	nextText,
 }
 
 func TestGoroutinesThatDrawInEveryWayNeverGetTheSameIdAndTheirsRise(t *testing.T) {
@@ -55,13 +57,8 @@ func TestGoroutinesThatDrawInEveryWayNeverGetTheSameIdAndTheirsRise(t *testing.T
 			idgen.WithStore(sqliteStore(t)), idgen.Options{"window": "100ms"}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			all, each := drawn(t, g, ways)
-			for ids := range slices.Chunk(all, each) {
-				for i, id := range ids[1:] {
-					wantAbove(t, id, ids[i])
-				}
-			}
-			wantNoneTwice(t, all)
+			all := drawn(t, g, 8, 6000, ways)
+			wantRising(t, all, 6000)
 			stats := need(g.Stats())(t)
 			// Whoever comes late to the end of a range of numbers draws anew, and leaves a gap.
 			gaps := int64(stats.IssuedIDs) - int64(len(all))
@@ -79,20 +76,18 @@ func TestGoroutinesThatShareBlocksNeverGetTheSameId(t *testing.T) {
 			newSnowflake(t, idgen.WithOrder(order), idgen.WithNamespace(order)),
 		} {
 			blocks := g.Blocks(256)
-			all, _ := drawn(t, g, append([]func(*idgen.Generator) (int64, error){
+			wantNoneTwice(t, drawn(t, g, 8, 6000, append([]func(*idgen.Generator) (int64, error){
 				func(*idgen.Generator) (int64, error) { return blocks.Next() },
 				func(*idgen.Generator) (int64, error) { return blocks.Next() },
-			}, ways...))
-			wantNoneTwice(t, all)
+			}, ways...)))
 		}
 	}
 }
 
 // drawn is what goroutines get that draw in these ways at once: each of them so many ids.
-func drawn(t *testing.T, g *idgen.Generator, ways []func(*idgen.Generator) (int64, error)) (all []int64, each int) {
+func drawn(t *testing.T, g *idgen.Generator, goroutines, each int,
+	ways []func(*idgen.Generator) (int64, error)) []int64 {
 	t.Helper()
-	const goroutines = 8
-	each = 6000
 	all, failures := make([]int64, goroutines*each), make([]error, goroutines)
 	inGoroutines(goroutines, func(i int) {
 		for n := 0; n < each && failures[i] == nil; n++ {
@@ -102,7 +97,18 @@ func drawn(t *testing.T, g *idgen.Generator, ways []func(*idgen.Generator) (int6
 	if err := errors.Join(failures...); err != nil {
 		t.Fatal(err)
 	}
-	return all, each
+	return all
+}
+
+// wantRising wants that the ids of each goroutine rise.
+func wantRising(t *testing.T, all []int64, each int) {
+	t.Helper()
+	for ids := range slices.Chunk(all, each) {
+		for i, id := range ids[1:] {
+			wantAbove(t, id, ids[i])
+		}
+	}
+	wantNoneTwice(t, all)
 }
 
 func TestCallsThatDrawAllocateNothing(t *testing.T) {
