@@ -11,15 +11,6 @@ import (
 	"github.com/idgen/idgen/go"
 )
 
-func writeConfig(t *testing.T, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "idgen.toml")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 const twoGenerators = `
 [orders]
 kind = "segment"
@@ -40,7 +31,7 @@ store_create = true
 `
 
 func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
-	path := writeConfig(t, twoGenerators)
+	path := written(t, "idgen.toml", twoGenerators)
 	orders := need(idgen.Open(t.Context(), path, "orders"))(t)
 	defer orders.Close(t.Context())
 	if id := mustNext(t, orders); id != 1 {
@@ -67,7 +58,7 @@ func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 }
 
 func TestOptionsOverrideTheFile(t *testing.T) {
-	g := need(idgen.Open(t.Context(), writeConfig(t, twoGenerators), "events", idgen.WithWorker(9)))(t)
+	g := need(idgen.Open(t.Context(), written(t, "idgen.toml", twoGenerators), "events", idgen.WithWorker(9)))(t)
 	defer g.Close(t.Context())
 	if parts, err := g.Decode(mustNext(t, g)); err != nil || parts.Worker != 9 {
 		t.Errorf("got %+v, %v", parts, err)
@@ -87,7 +78,7 @@ func TestAMalformedFileIsNamedWithItsPlace(t *testing.T) {
 		"[d] # DOTS\na = \"\\\"DOTS\"\nb = [" + strings.Repeat("1.5, ", 100) + "]\n" +
 			"c = '''\nDOTS'''\n": "PATH has no table [c]",
 	} {
-		path := writeConfig(t, strings.ReplaceAll(content, "DOTS", strings.Repeat(".", 100)))
+		path := written(t, "idgen.toml", strings.ReplaceAll(content, "DOTS", strings.Repeat(".", 100)))
 		_, err := idgen.Open(t.Context(), path, "c")
 		wantStatus(t, err, idgen.ErrConfigFile)
 		if want := strings.ReplaceAll(want, "PATH", path); !strings.HasPrefix(err.Error(), want) {
@@ -139,7 +130,7 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 }
 
 func TestTheEnvironmentOverridesTheFileAndCanDoWithoutIt(t *testing.T) {
-	path := writeConfig(t, "[orders]\nkind = \"segment\"\nstore = \"memory\"\nwait-max = \"2s\"\n")
+	path := written(t, "idgen.toml", "[orders]\nkind = \"segment\"\nstore = \"memory\"\nwait-max = \"2s\"\n")
 	t.Setenv("IDGEN_ORDERS_KIND", "segment")
 	t.Setenv("IDGEN_ORDERS_STORE", "sqlite:"+filepath.Join(t.TempDir(), "ids.db"))
 	t.Setenv("IDGEN_ORDERS_STORE_CREATE", "true")

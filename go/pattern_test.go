@@ -3,10 +3,6 @@ package idgen_test
 import (
 	"context"
 	"fmt"
-	"math/big"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,32 +17,17 @@ func mustPattern(t testing.TB, pattern string, options ...idgen.Option) *idgen.T
 	return need(idgen.NewTextPattern(pattern, options...))(t)
 }
 
-func wantNextText(t testing.TB, g *idgen.Generator, want string) {
-	t.Helper()
-	if text, err := g.NextText(); err != nil || text != want {
-		t.Fatalf("got %q, %v; want %q", text, err, want)
-	}
-}
-
 func TestPatternsWriteAndReadWhatTheVectorsSay(t *testing.T) {
 	for _, r := range vectors(t, "patterns.tsv", 100) {
 		pattern := mustPattern(t, r.text("pattern"), idgen.WithZone(r.text("zone")), idgen.WithLayout(r.text("layout")))
-		number, ok := new(big.Int).SetString(r.text("id"), 10)
-		if !ok {
-			t.Fatalf("%s: no number", r.line)
-		}
-		id := mustWide(t, number.FillBytes(make([]byte, r.unsigned("bytes"))))
-		if text, err := pattern.FormatWide(id); err != nil || text != r.text("text") {
-			t.Errorf("%s: got %q, %v", r.line, text, err)
-		}
+		id := r.wide("id", r.unsigned("bytes"))
+		gives(pattern.FormatWide(id))(t, r.text("text"))
 		parts, err := pattern.Parse(r.text("text"))
-		if err != nil || parts.ID != id || new(big.Int).SetBytes(parts.Number.Bytes()).Cmp(number) != 0 {
+		if err != nil || parts.ID != id || parts.Number.Low() != id.Low() || parts.Number.High() != id.High() {
 			t.Errorf("%s: reads as %+v, %v", r.line, parts, err)
 		}
 		if narrow, ok := id.Int64(); ok {
-			if text, err := pattern.Format(narrow); err != nil || text != r.text("text") {
-				t.Errorf("%s: got %q, %v", r.line, text, err)
-			}
+			gives(pattern.Format(narrow))(t, r.text("text"))
 		}
 	}
 }
@@ -82,9 +63,7 @@ func TestTheDateOfATextIsTheTimeAtWhichItsUnitBegan(t *testing.T) {
 
 func TestAPatternKeepsItsBlanksWhateverItsOptions(t *testing.T) {
 	for _, options := range [][]idgen.Option{nil, {idgen.WithZone("UTC")}} {
-		if text, err := mustPattern(t, " № {000} ", options...).Format(7); err != nil || text != " № 007 " {
-			t.Errorf("%q %v", text, err)
-		}
+		gives(mustPattern(t, " № {000} ", options...).Format(7))(t, " № 007 ")
 	}
 }
 
@@ -100,41 +79,20 @@ func TestAPatternRefusesWhatNoIdOrOptionIs(t *testing.T) {
 }
 
 func TestAConfigurationHasThePatternOfItsGenerator(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "idgen.toml")
-	const table = "[orders]\nlayout = \"twitter\"\npattern = \"{yyyyMMdd}-{decimal}\"\nzone = \"+14:00\"\n"
-	if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	pattern := need(idgen.OpenTextPattern(path, "orders"))(t)
-	if text, err := pattern.Format(twitterID); err != nil || text != "20220629-1541815603606036480" {
-		t.Fatal(text, err)
-	}
+	path := written(t, "idgen.toml",
+		"[orders]\nlayout = \"twitter\"\npattern = \"{yyyyMMdd}-{decimal}\"\nzone = \"+14:00\"\n")
+	gives(need(idgen.OpenTextPattern(path, "orders"))(t).Format(twitterID))(t, "20220629-1541815603606036480")
 	inUTC := need(idgen.OpenTextPattern(path, "orders", idgen.WithZone("UTC")))(t)
-	if text, err := inUTC.Format(twitterID); err != nil || text != "20220628-1541815603606036480" {
-		t.Fatal(text, err)
-	}
+	gives(inUTC.Format(twitterID))(t, "20220628-1541815603606036480")
 	wantStatus(t, errorOf(idgen.OpenTextPattern(path, "others")), idgen.ErrConfigFile)
 }
 
-func TestAGeneratorWritesItsIdsByItsPattern(t *testing.T) {
-	orders := newSegment(t, idgen.WithPattern("№ {0000}-{check}"))
-	wantNextText(t, orders, "№ 0001-8")
-	text, err := orders.NextTextContext(t.Context())
-	if err != nil || text != "№ 0002-6" {
-		t.Fatal(text, err)
-	}
-	if id := mustNext(t, orders); id != 3 {
-		t.Fatal(id)
-	}
+func TestAGeneratorWritesItsIdsByItsPatternWhichOutlivesIt(t *testing.T) {
+	orders := unclosed(t, idgen.WithPattern("№ {0000}-{check}"))
+	gives(orders.NextText())(t, "№ 0001-8")
 	pattern := orders.TextPattern()
-	if err := orders.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	wantStatus(t, errorOf(orders.NextText()), idgen.ErrClosed)
-	wantStatus(t, errorOf(orders.NextTextContext(t.Context())), idgen.ErrClosed)
-	runtime.KeepAlive(orders)
 	orders = nil
-	runtime.GC()
+	collectGarbage(t)
 	if parts, err := pattern.Parse("№ 0002-6"); err != nil || parts.ID != idgen.WideIDOf(2) {
 		t.Fatal(parts, err)
 	}
@@ -143,22 +101,17 @@ func TestAGeneratorWritesItsIdsByItsPattern(t *testing.T) {
 func TestASerialHasANumberThatIsNotItsId(t *testing.T) {
 	orders := newSegment(t,
 		idgen.WithKind("serial"), idgen.WithPattern("SO{yyyy}-{000}"), idgen.WithClock(newFakeClock()))
-	wantNextText(t, orders, "SO2026-001")
+	gives(orders.NextText())(t, "SO2026-001")
 	parts, err := orders.TextPattern().Parse("SO2026-001")
 	if err != nil || parts.Number != idgen.WideIDOf(1) || parts.Unit != idgen.UnitYear || parts.Year != 2026 {
 		t.Fatal(parts, err)
 	}
-	if again, err := orders.TextPattern().FormatWide(parts.ID); err != nil || again != "SO2026-001" {
-		t.Fatal(again, err)
-	}
+	gives(orders.TextPattern().FormatWide(parts.ID))(t, "SO2026-001")
 }
 
-func TestTheLongestTextLosesNoId(t *testing.T) {
+func TestTheLongestTextIsWhole(t *testing.T) {
 	before := strings.Repeat("x", 112)
-	orders := newSegment(t, idgen.WithPattern(before+"{decimal:39}"))
-	for number := 1; number <= 3; number++ {
-		wantNextText(t, orders, before+fmt.Sprintf("%039d", number))
-	}
+	gives(newSegment(t, idgen.WithPattern(before+"{decimal:39}")).NextText())(t, before+fmt.Sprintf("%039d", 1))
 }
 
 func ExampleTextPattern() {

@@ -42,32 +42,23 @@ func (r row) text(column string) string {
 	return value
 }
 
-func (r row) unsigned(column string) uint64 {
+func (r row) unsigned(column string) uint64 { return number(r, column, strconv.ParseUint) }
+func (r row) signed(column string) int64    { return number(r, column, strconv.ParseInt) }
+
+func number[T uint64 | int64](r row, column string, parse func(string, int, int) (T, error)) T {
 	r.t.Helper()
 	if r.text(column) == "-" {
 		return 0
 	}
-	value, err := strconv.ParseUint(r.text(column), 10, 64)
+	value, err := parse(r.text(column), 10, 64)
 	if err != nil {
 		r.t.Fatalf("%s of %q: %v", column, r.line, err)
 	}
 	return value
 }
 
-func (r row) signed(column string) int64 {
-	r.t.Helper()
-	if r.text(column) == "-" {
-		return 0
-	}
-	value, err := strconv.ParseInt(r.text(column), 10, 64)
-	if err != nil {
-		r.t.Fatalf("%s of %q: %v", column, r.line, err)
-	}
-	return value
-}
-
-// wide reads a number of up to 128 bits.
-func (r row) wide(column string) idgen.WideID {
+// wide reads a number as an id of so many bytes.
+func (r row) wide(column string, bytes uint64) idgen.WideID {
 	r.t.Helper()
 	number, ok := new(big.Int), true
 	if r.text(column) != "-" {
@@ -76,12 +67,12 @@ func (r row) wide(column string) idgen.WideID {
 	if !ok {
 		r.t.Fatalf("%s of %q is no number", column, r.line)
 	}
-	return mustWide(r.t, number.FillBytes(make([]byte, 16)))
+	return mustWide(r.t, number.FillBytes(make([]byte, bytes)))
 }
 
 func (r row) parts() idgen.Parts {
 	r.t.Helper()
-	segment := r.wide("segment")
+	segment := r.wide("segment", 16)
 	parts := idgen.Parts{
 		UnixMs: r.signed("unix_ms"), Time: r.unsigned("time"), Datacenter: r.unsigned("datacenter"),
 		Worker: r.unsigned("worker"), Process: r.unsigned("process"), Shard: r.unsigned("shard"),
@@ -209,7 +200,7 @@ func TestLayoutsEncodeAndDecodeAsTheVectorsSay(t *testing.T) {
 func TestLayoutsOfSixteenBytesEncodeAndDecodeAsTheVectorsSay(t *testing.T) {
 	for _, r := range vectors(t, "layouts_wide.tsv", 50) {
 		layout := mustLayout(t, r.text("layout"), r.text("epoch_unix_ms"))
-		id := r.wide("id")
+		id := r.wide("id", 16)
 		got, err := layout.DecodeWide(id)
 		if want := r.parts(); err != nil || got != want {
 			t.Errorf("%s: decodes to %+v, %v", r.line, got, err)
