@@ -1,5 +1,9 @@
 package dev.idgen;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -7,8 +11,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.IntFunction;
+import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
 
 /** Threads of tests. What one of them throws is what the test throws. */
 final class Threads {
@@ -16,16 +20,11 @@ final class Threads {
 
   /** The results of the same call on so many threads, which begin together. */
   static <T> List<T> together(int count, Callable<T> body) throws Exception {
-    return together(count, index -> body);
-  }
-
-  static <T> List<T> together(int count, IntFunction<Callable<T>> bodyOf) throws Exception {
     var pool = Executors.newFixedThreadPool(count);
     try {
       var together = new CountDownLatch(count);
       var results = new ArrayList<Future<T>>();
       for (int index = 0; index < count; index++) {
-        var body = bodyOf.apply(index);
         results.add(pool.submit(() -> {
           together.countDown();
           together.await();
@@ -40,7 +39,7 @@ final class Threads {
     }
   }
 
-  static <T> T result(Future<T> task) throws Exception {
+  private static <T> T result(Future<T> task) throws Exception {
     try {
       return task.get();
     } catch (ExecutionException e) {
@@ -49,25 +48,24 @@ final class Threads {
     }
   }
 
-  /** Repeats a call on three threads while the body runs. */
-  static void repeating(Runnable call, Callable<Void> body) throws Exception {
-    var over = new AtomicBoolean();
-    var pool = Executors.newFixedThreadPool(3);
-    try {
-      var results = new ArrayList<Future<?>>();
-      for (int thread = 0; thread < 3; thread++) {
-        results.add(pool.submit(() -> {
-          while (!over.get()) call.run();
-        }));
-      }
-      try {
-        body.call();
-      } finally {
-        over.set(true);
-      }
-      for (var result : results) result(result);
-    } finally {
-      pool.shutdownNow();
-    }
+  /** How a call on another thread ends whose wait for an id is ended. An interrupt stays set, and nothing else is. */
+  static <E extends IdgenException> E endedInItsWait(Generator ids, Runnable call, Consumer<Thread> end, Class<E> how)
+      throws Exception {
+    var task = new FutureTask<>(() -> {
+      var ended = assertThrows(how, call::run);
+      assertEquals(how == CancelledException.class, Thread.currentThread().isInterrupted(), "the interrupt status");
+      return ended;
+    });
+    var thread = new Thread(task);
+    long before = ids.stats().waits();
+    thread.start();
+    // Counted when a wait begins, so there is nothing to sleep for.
+    while (ids.stats().waits() == before) Thread.onSpinWait();
+    end.accept(thread);
+    long then = ids.stats().waits();
+    var ended = result(task);
+    // The promise is 20 ms. A wait of half a second has 25 such parts, each of which is counted.
+    assertTrue(ids.stats().waits() <= then + 1, "it waited on");
+    return ended;
   }
 }
