@@ -7,7 +7,6 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -174,16 +173,11 @@ final class HostDrawing {
    */
   private static DataSource lending(Connection connection) {
     var shared =
-        Proxy.newProxyInstance(
-            HostDrawing.class.getClassLoader(),
-            new Class<?>[] {Connection.class},
-            (proxy, method, arguments) ->
+        Proxies.of(
+            Connection.class,
+            (self, method, arguments) ->
                 method.getName().equals("close") ? null : method.invoke(connection, arguments));
-    return (DataSource)
-        Proxy.newProxyInstance(
-            HostDrawing.class.getClassLoader(),
-            new Class<?>[] {DataSource.class},
-            (proxy, method, arguments) -> shared);
+    return Proxies.pool(() -> shared);
   }
 
   // The largest number of a table or, without a table, the statements.
@@ -265,12 +259,8 @@ final class HostDrawing {
   }
 
   private static DataSource brokenPool(String text) {
-    return (DataSource)
-        Proxy.newProxyInstance(
-            HostDrawing.class.getClassLoader(),
-            new Class<?>[] {DataSource.class},
-            (proxy, method, arguments) -> {
-              throw new IllegalStateException(text);
-            });
+    return Proxies.pool(() -> {
+      throw new IllegalStateException(text);
+    });
   }
 }

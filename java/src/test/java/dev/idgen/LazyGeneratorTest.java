@@ -8,24 +8,23 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.Callable;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import javax.sql.DataSource;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,25 +74,18 @@ class LazyGeneratorTest {
 
   /** Each attempt to open fails at once if the store does. */
   private static Generator.Builder on(Store store) {
-    return Generator.builder()
-        .kind("segment")
-        .tag("t")
-        .segmentStep(10)
-        .segmentRunway(Duration.ZERO)
-        .waitMax(Duration.ZERO)
-        .store(store);
+    var builder = Generator.builder().kind("segment").tag("t").segmentStep(10).segmentRunway(Duration.ZERO);
+    return builder.waitMax(Duration.ZERO).store(store);
   }
 
   @TempDir Path folder;
   private final List<Thread> threads = new ArrayList<>();
-  private final ExecutorService pool =
-      Executors.newCachedThreadPool(
-          work -> {
-            var thread = new Thread(work);
-            thread.setDaemon(true);
-            threads.add(thread);
-            return thread;
-          });
+  private final ExecutorService pool = Executors.newCachedThreadPool(work -> {
+    var thread = new Thread(work);
+    thread.setDaemon(true);
+    threads.add(thread);
+    return thread;
+  });
 
   @AfterEach
   void stop() {
@@ -109,12 +101,8 @@ class LazyGeneratorTest {
   }
 
   private static boolean waitsInTheHandle(Thread thread) {
-    var waits = List.of(Thread.State.WAITING, Thread.State.TIMED_WAITING).contains(thread.getState());
-    if (!waits) return false;
-    for (var frame : thread.getStackTrace()) {
-      if (frame.getClassName().equals(LazyGenerator.class.getName())) return true;
-    }
-    return false;
+    return List.of(Thread.State.WAITING, Thread.State.TIMED_WAITING).contains(thread.getState())
+        && Stream.of(thread.getStackTrace()).anyMatch(at -> at.getClassName().equals(LazyGenerator.class.getName()));
   }
 
   @Test
@@ -152,22 +140,10 @@ class LazyGeneratorTest {
 
   @Test
   void ofThreadsThatRaceOneOpensAndAllDrawFromItsGenerator() throws Exception {
-    var builder =
-        Generator.builder().kind("segment").tag("t").store("sqlite:ids.db").set("directory", folder.toString());
-    try (var rows = builder.storeCreate(true).buildLazy()) {
-      var start = new CountDownLatch(1);
-      Callable<Long> draw =
-          () -> {
-            start.await();
-            return rows.next();
-          };
-      var draws = new ArrayList<Future<Long>>();
-      for (int i = 0; i < 16; i++) draws.add(pool.submit(draw));
-      start.countDown();
-      var ids = new HashSet<Long>();
-      for (var future : draws) ids.add(future.get());
-      assertEquals(16, ids.size(), "DUPLICATE: an id was issued twice");
-      assertEquals(16, ids.stream().mapToLong(id -> id).max().orElseThrow(), "a second opening takes another range");
+    try (var rows = Builders.segment(folder).buildLazy()) {
+      var ids = Threads.together(16, rows::next);
+      assertEquals(16, Set.copyOf(ids).size(), "DUPLICATE: an id was issued twice");
+      assertEquals(16, Collections.max(ids), "a second opening takes another range");
     }
   }
 
@@ -212,12 +188,10 @@ class LazyGeneratorTest {
   void anInterruptEndsTheWaitForAStoreThatIsDown() throws Exception {
     var store = new Down();
     var rows = on(store).buildLazy(Duration.ofSeconds(Long.MAX_VALUE));
-    var draw =
-        pool.submit(
-            () -> {
-              assertThrows(CancelledException.class, rows::next);
-              return Thread.currentThread().isInterrupted();
-            });
+    var draw = pool.submit(() -> {
+      assertThrows(CancelledException.class, rows::next);
+      return Thread.currentThread().isInterrupted();
+    });
     store.asked.await();
     threads.get(0).interrupt();
     assertTrue(draw.get(), "the interrupt status stays set");
@@ -232,33 +206,24 @@ class LazyGeneratorTest {
   }
 
   @Test
-  void withoutAWaitOneFailureIsTheEnd() {
-    var rows = on(new Told(true, Status.STORE_UNAVAILABLE)).buildLazy(Duration.ZERO);
-    assertEquals(Status.STORE_UNAVAILABLE, assertThrows(StoreException.class, rows::next).status());
-    assertEquals(1, rows.next());
-    rows.close();
+  void whatWaitingCannotCureIsThrownAtOnceAndEachFailureWithoutAWait() {
+    for (int failure : new int[] {Status.TAG_UNKNOWN, Status.STORE_UNAVAILABLE}) {
+      var wait = failure == Status.TAG_UNKNOWN ? Duration.ofDays(1) : Duration.ZERO;
+      try (var rows = on(new Told(true, failure)).buildLazy(wait)) {
+        assertEquals(failure, assertThrows(StoreException.class, rows::next).status());
+        assertEquals(1, rows.next());
+      }
+    }
   }
 
   @Test
   void aStoreOverConnectionsOpensToo() {
     var refused = new SQLException("no such user", "28000");
-    var database =
-        (DataSource)
-            Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {DataSource.class},
-                (self, method, arguments) -> {
-                  throw refused;
-                });
+    var database = Proxies.pool(() -> {
+      throw refused;
+    });
     var rows = Generator.builder().kind("segment").tag("t").store(new SqlStore(database)).buildLazy(Duration.ZERO);
     assertSame(refused, assertThrows(StoreException.class, rows::next).getCause());
-    rows.close();
-  }
-
-  @Test
-  void whatWaitingCannotCureIsThrownAtOnce() {
-    var rows = on(new Told(true, Status.TAG_UNKNOWN)).buildLazy(Duration.ofDays(1));
-    assertEquals(Status.TAG_UNKNOWN, assertThrows(StoreException.class, rows::next).status());
     rows.close();
   }
 

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -54,34 +53,5 @@ class LogTest {
     } finally {
       Thread.setDefaultUncaughtExceptionHandler(before);
     }
-  }
-
-  @Test
-  void aSystemLoggerIsALog() {
-    System.Logger logger = System.getLogger("idgen");
-    var builder = Generator.builder().kind("segment").store("memory").storeCreate(true).tag("logged").log(logger::log);
-    try (var ids = builder.build()) {
-      assertEquals(1, ids.next());
-    }
-  }
-
-  private static final class Service {
-    Generator ids;
-
-    void hear(System.Logger.Level level, String message) {}
-  }
-
-  @Test
-  void aClosedGeneratorLetsALogThatHoldsItGo() throws Exception {
-    Garbage.awaitCollected(closedService());
-  }
-
-  private static WeakReference<Service> closedService() {
-    var service = new Service();
-    service.ids =
-        Generator.builder().kind("segment").store("memory").storeCreate(true).tag("held").log(service::hear).build();
-    service.ids.next();
-    service.ids.close();
-    return new WeakReference<>(service);
   }
 }

@@ -3,16 +3,12 @@ package dev.idgen;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Function;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
 /** The files for Flyway and Liquibase say what the stores do. tests/servers/recipes runs them. */
@@ -29,43 +25,22 @@ class MigrationsTest {
     return Arrays.stream(code.split(";")).map(String::strip).filter(statement -> !statement.isEmpty()).toList();
   }
 
-  /** Answers methods by their names, all others with 0, false or null. */
-  private static <T> T answering(Class<T> type, Map<String, Function<Object[], Object>> answers) {
-    var proxy =
-        Proxy.newProxyInstance(
-            MigrationsTest.class.getClassLoader(),
-            new Class<?>[] {type},
-            (self, method, arguments) -> {
-              var answer = answers.get(method.getName());
-              if (answer != null) return answer.apply(arguments);
-              if (method.getReturnType() == int.class) return 0;
-              return method.getReturnType() == boolean.class ? false : null;
-            });
-    return type.cast(proxy);
-  }
-
   /** What createTables() sends to a database. */
   private static List<String> tables(boolean isPostgres) {
     var sent = new ArrayList<String>();
     String name = isPostgres ? "PostgreSQL" : "MySQL";
-    var product = answering(DatabaseMetaData.class, Map.of("getDatabaseProductName", arguments -> name));
-    var statement =
-        answering(
-            Statement.class,
-            Map.of(
-                "execute",
-                arguments -> {
-                  sent.add((String) arguments[0]);
-                  return false;
-                }));
-    var connection =
-        answering(
-            Connection.class,
-            Map.of(
-                "getMetaData", arguments -> product,
-                "createStatement", arguments -> statement,
-                "getAutoCommit", arguments -> true));
-    new SqlStore(answering(DataSource.class, Map.of("getConnection", arguments -> connection))).createTables();
+    var product = Proxies.of(DatabaseMetaData.class, (self, method, arguments) -> name);
+    var statement = Proxies.of(Statement.class, (self, method, arguments) -> {
+      if (!method.getName().equals("execute")) return method.getReturnType() == int.class ? 0 : null;
+      return sent.add((String) arguments[0]);
+    });
+    var connection = Proxies.of(Connection.class, (self, method, arguments) -> switch (method.getName()) {
+      case "getMetaData" -> product;
+      case "createStatement" -> statement;
+      case "getAutoCommit" -> true;
+      default -> method.getReturnType() == boolean.class ? false : null;
+    });
+    new SqlStore(Proxies.pool(() -> connection)).createTables();
     return sent.stream().filter(text -> text.startsWith("CREATE TABLE")).toList();
   }
 
