@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -50,42 +51,27 @@ class LifetimeTest {
     return Generator.builder().kind("segment").tag("orders").segmentStep(10).set("segment.runway", "0").store(store);
   }
 
-  private static Void refuse() {
-    throw new IllegalStateException("connection reset by peer");
-  }
-
   @Test
   void whatTheStoreDoesNotTakeBackIsALineInTheLogAndNoException() throws Exception {
     var warnings = new LinkedBlockingQueue<String>();
-    var store = new Hooked(AT_ONCE, LifetimeTest::refuse);
-    Generator.Builder builder =
-        on(store)
-            .log(
-                (level, text) -> {
-                  if (level == System.Logger.Level.WARNING) warnings.add(text);
-                });
-    try (var orders = builder.build()) {
-      assertEquals(1, orders.next());
-    }
+    var store = new Hooked(AT_ONCE, () -> {
+      throw new IllegalStateException("connection reset by peer");
+    });
+    BiConsumer<System.Logger.Level, String> log = (level, text) -> {
+      if (level == System.Logger.Level.WARNING) warnings.add(text);
+    };
+    var failure = new IllegalStateException("the work failed");
+    var seen = assertThrows(IllegalStateException.class, () -> {
+      try (var orders = on(store).log(log).build()) {
+        assertEquals(1, orders.next());
+        throw failure;
+      }
+    });
+    assertSame(failure, seen);
+    assertEquals(0, seen.getSuppressed().length);
     String said = warnings.take();
     assertTrue(said.contains("connection reset by peer"), said);
     assertEquals(0, store.add(0) % 10, "a part of the rest was given back");
-  }
-
-  @Test
-  void closingDoesNotHideTheExceptionOfTheBody() {
-    var failure = new IllegalStateException("the work failed");
-    var seen =
-        assertThrows(
-            IllegalStateException.class,
-            () -> {
-              try (var orders = on(new Hooked(AT_ONCE, LifetimeTest::refuse)).build()) {
-                assertEquals(1, orders.next());
-                throw failure;
-              }
-            });
-    assertSame(failure, seen);
-    assertEquals(0, seen.getSuppressed().length);
   }
 
   /** A store's call that does not return until it is released. It may react to interrupts or ignore them. */
@@ -115,15 +101,16 @@ class LifetimeTest {
     }
   }
 
+  private static final List<Function<Hang, Callable<Void>>> HOWS =
+      List.of(hang -> hang::listening, hang -> hang::deaf);
+
   /** Interrupts the thread of a call as soon as it is in the store, and returns the outcome of the call. */
   private static <T> T interrupted(Hang hang, Callable<T> call) throws Exception {
-    var task =
-        new FutureTask<>(
-            () -> {
-              T result = call.call();
-              assertTrue(Thread.currentThread().isInterrupted(), "the interrupt status was cleared");
-              return result;
-            });
+    var task = new FutureTask<>(() -> {
+      T result = call.call();
+      assertTrue(Thread.currentThread().isInterrupted(), "the interrupt status was cleared");
+      return result;
+    });
     var thread = new Thread(task);
     thread.start();
     hang.inside.await();
@@ -137,8 +124,7 @@ class LifetimeTest {
 
   @Test
   void interruptingBuildEndsItsWaitForTheStore() throws Exception {
-    for (Function<Hang, Callable<Void>> how :
-        List.<Function<Hang, Callable<Void>>>of(hang -> hang::listening, hang -> hang::deaf)) {
+    for (var how : HOWS) {
       var hang = new Hang();
       var builder = on(new Hooked(how.apply(hang), AT_ONCE)).waitMax(Duration.ofHours(1));
       var end = interrupted(hang, () -> assertThrows(CancelledException.class, builder::build));
@@ -148,17 +134,14 @@ class LifetimeTest {
 
   @Test
   void interruptingCloseEndsItsWaitForTheStoreAndTheGeneratorIsClosedAllTheSame() throws Exception {
-    for (Function<Hang, Callable<Void>> how :
-        List.<Function<Hang, Callable<Void>>>of(hang -> hang::listening, hang -> hang::deaf)) {
+    for (var how : HOWS) {
       var hang = new Hang();
       var orders = on(new Hooked(AT_ONCE, how.apply(hang))).set("store_timeout", "10m").build();
       orders.next();
-      interrupted(
-          hang,
-          () -> {
-            orders.close();
-            return null;
-          });
+      interrupted(hang, () -> {
+        orders.close();
+        return null;
+      });
       assertThrows(ClosedException.class, orders::next);
     }
   }
