@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -19,9 +20,17 @@ class LoadingTest {
   @TempDir Path folder;
 
   private ChildJvm draw(String... options) throws Exception {
-    var arguments = new java.util.ArrayList<>(List.of(options));
-    arguments.addAll(List.of("-cp", CLASS_PATH, "dev.idgen.Draw"));
+    return run("dev.idgen.Draw", options);
+  }
+
+  private ChildJvm run(String program, String... options) throws Exception {
+    var arguments = new ArrayList<>(List.of(options));
+    arguments.addAll(List.of("-cp", CLASS_PATH, program));
     return ChildJvm.run(folder, arguments.toArray(String[]::new));
+  }
+
+  private static String named(Object library) {
+    return "-D" + NativeLoader.PATH_PROPERTY + "=" + library;
   }
 
   private static void assertFails(ChildJvm run, String... words) {
@@ -82,28 +91,14 @@ class LoadingTest {
 
   @Test
   void theNamedFileComesBeforeAllElse() throws Exception {
-    assertOutput("1 from " + ChildJvm.LIBRARY, draw("-D" + NativeLoader.PATH_PROPERTY + "=" + ChildJvm.LIBRARY));
-  }
-
-  @Test
-  void aNamedFileThatIsMissingIsAnErrorAndNothingElseIsTried() throws Exception {
-    var missing = folder.resolve("none.so");
-    assertFails(
-        draw("-D" + NativeLoader.PATH_PROPERTY + "=" + missing),
-        "UnsatisfiedLinkError", missing.toString(), "the file does not exist");
-  }
-
-  @Test
-  void aFileThatIsNoLibraryIsAnErrorThatNamesIt() throws Exception {
-    var text = Files.writeString(folder.resolve("libidgen.so"), "not a library");
-    assertFails(draw("-D" + NativeLoader.PATH_PROPERTY + "=" + text), text.toString(), "platform");
+    assertOutput("1 from " + ChildJvm.LIBRARY, draw(named(ChildJvm.LIBRARY)));
   }
 
   @Test
   void aLibraryWithoutOurNativesIsAnErrorThatSaysSo() throws Exception {
     // Any library that is not libidgen.so will do: the JVM's own.
     var other = Path.of(System.getProperty("java.home"), "lib", "libzip.so");
-    assertFails(draw("-D" + NativeLoader.PATH_PROPERTY + "=" + other), other.toString(), "IDGEN_WITH_JNI");
+    assertFails(draw(named(other)), other.toString(), "IDGEN_WITH_JNI");
   }
 
   @Test
@@ -114,19 +109,18 @@ class LoadingTest {
   }
 
   @Test
-  void aFileSystemMountedNoexecIsRecognizedAndTheRemedyNamed() throws Exception {
+  void whatTheSystemsLoaderSaysIsRecognizedAndTheRemedyNamed() throws Exception {
     var file = Files.writeString(folder.resolve("libidgen.so"), "");
-    var said = file + ": failed to map segment from shared object: Operation not permitted";
-    var text = NativeLoader.explain(new UnsatisfiedLinkError(said), file);
-    assertTrue(text.contains("noexec") && text.contains("-D" + NativeLoader.DIR_PROPERTY), text);
-  }
-
-  @Test
-  void usedUpStaticTlsIsRecognizedAndTheRemedyNamed() throws Exception {
-    var file = Files.writeString(folder.resolve("libidgen.so"), "");
-    var said = file + ": cannot allocate memory in static TLS block";
-    var text = NativeLoader.explain(new UnsatisfiedLinkError(said), file);
-    assertTrue(text.contains("leave the file to the jar") && text.contains("GLIBC_TUNABLES="), text);
+    var remedies =
+        Map.of(
+            "failed to map segment from shared object: Operation not permitted",
+            List.of("noexec", "-D" + NativeLoader.DIR_PROPERTY),
+            "cannot allocate memory in static TLS block",
+            List.of("leave the file to the jar", "GLIBC_TUNABLES="));
+    remedies.forEach((said, words) -> {
+      var text = NativeLoader.explain(new UnsatisfiedLinkError(file + ": " + said), file);
+      for (String word : words) assertTrue(text.contains(word), text);
+    });
   }
 
   @Test
@@ -152,15 +146,9 @@ class LoadingTest {
   }
 
   @Test
-  void aJavaRuntimeWithoutJavaSqlIsEnough() throws Exception {
+  void aJavaRuntimeWithoutJavaSqlIsEnoughAndThePackageWorksAsAModule() throws Exception {
     assertOutput("1 from " + NativeLoader.resource(), draw("-Djava.library.path=", "--limit-modules", "java.base"));
-    assertOutput(
-        "1 in module dev.idgen",
-        module("--limit-modules", "java.base", "--add-modules", "dev.idgen"));
-  }
-
-  @Test
-  void thePackageWorksAsAModule() throws Exception {
+    assertOutput("1 in module dev.idgen", module("--limit-modules", "java.base", "--add-modules", "dev.idgen"));
     assertOutput("1 in module dev.idgen", module());
   }
 
@@ -187,17 +175,25 @@ class LoadingTest {
         List.of("--module-path", ChildJvm.CLASSES.toString()),
         source.resolve("module-info.java"),
         source.resolve("app/Main.java"));
-    var arguments = new java.util.ArrayList<>(List.of(options));
+    var arguments = new ArrayList<>(List.of(options));
     arguments.addAll(List.of("--module-path", ChildJvm.CLASSES + File.pathSeparator + app, "-m", "app/app.Main"));
     return ChildJvm.run(folder, arguments.toArray(String[]::new));
   }
 
+  /** The JVM prints a line for each rule that is broken, and nothing else is printed. */
   @Test
   void noNativeBreaksARuleOfJni() throws Exception {
-    String library = "-D" + NativeLoader.PATH_PROPERTY + "=" + ChildJvm.LIBRARY;
-    var run =
-        ChildJvm.run(folder, "-Xcheck:jni", library, "-cp", CLASS_PATH, "dev.idgen.Exercise", folder.toString());
-    assertOutput("done", run);
+    var arguments = new ArrayList<>(List.of("-Xcheck:jni", named(ChildJvm.LIBRARY)));
+    for (String name : List.of("idgen.test.repository", "idgen.test.classes")) {
+      arguments.add("-D" + name + "=" + System.getProperty(name));
+    }
+    arguments.addAll(List.of("-cp", System.getProperty("java.class.path"), "dev.idgen.RunTests"));
+    var tests = List.of(CallsTest.class, ClockTest.class, FillBufferTest.class, GeneratorTest.class, IdCipherTest.class,
+        LayoutTest.class, LogTest.class, MetricsTest.class, OwnerTest.class, RouterTest.class, StoreTest.class,
+        TextPatternTest.class, WideIdTest.class, WorkerStoreTest.class);
+    for (Class<?> test : tests) arguments.add(test.getName());
+    var run = ChildJvm.run(folder, arguments.toArray(String[]::new));
+    assertTrue(run.out().matches("[1-9][0-9]+ tests\n"), run::out);
   }
 
   @Test
@@ -218,32 +214,28 @@ class LoadingTest {
   @Test
   void everyUseAfterAFailedLoadFailsWithTheSameWords() throws Exception {
     var text = Files.writeString(folder.resolve("libidgen.so"), "not a library");
-    for (var broken : List.of(text, folder.resolve("none.so"))) {
-      var run =
-          ChildJvm.run(
-              folder, "-D" + NativeLoader.PATH_PROPERTY + "=" + broken, "-cp", CLASS_PATH, "dev.idgen.EveryFirstUse");
-      assertEquals(0, run.status(), run::out);
-      var lines = uses(run); // the JVM warns of such a library too
-      assertTrue(lines.size() >= 60, run::out);
-      for (String line : lines) {
+    var missing = folder.resolve("none.so");
+    for (var broken : Map.of(text, "platform", missing, "the file does not exist").entrySet()) {
+      // The JVM warns of such a library too.
+      for (String line : uses(named(broken.getKey()))) {
         assertTrue(line.contains(": UnsatisfiedLinkError: idgen: cannot load the library that -D"), line);
-        assertTrue(line.contains(broken.toString()), line);
+        assertTrue(line.contains(broken.getKey().toString()) && line.contains(broken.getValue()), line);
       }
     }
   }
 
   @Test
   void aLibraryOfAnotherReleaseIsRefusedAtEveryUse() throws Exception {
-    var run = ChildJvm.run(folder, "-Dtest.refused=true", "-D" + NativeLoader.PATH_PROPERTY + "=" + ChildJvm.LIBRARY,
-        "-cp", CLASS_PATH, "dev.idgen.EveryFirstUse");
-    assertEquals(0, run.status(), run::out);
-    assertTrue(uses(run).size() >= 60, run::out);
-    for (String line : uses(run)) {
+    for (String line : uses("-Dtest.refused=true", named(ChildJvm.LIBRARY))) {
       assertTrue(line.contains(": UnsatisfiedLinkError: idgen: refused by a test"), line);
     }
   }
 
-  private static List<String> uses(ChildJvm run) {
-    return run.out().lines().filter(line -> line.startsWith("use of ")).toList();
+  private List<String> uses(String... options) throws Exception {
+    var run = run("dev.idgen.EveryFirstUse", options);
+    assertEquals(0, run.status(), run::out);
+    var lines = run.out().lines().filter(line -> line.startsWith("use of ")).toList();
+    assertTrue(lines.size() >= 60, run::out);
+    return lines;
   }
 }

@@ -20,10 +20,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.platform.engine.discovery.DiscoverySelectors;
-import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
-import org.junit.platform.launcher.core.LauncherFactory;
-import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
  * Compiles and runs every Java sample of the documentation verbatim. A sample is the body of a main method: its imports
@@ -106,13 +102,7 @@ class SamplesTest {
     String classPath = System.getProperty("java.class.path");
     Compiler.compile(place, List.of("-cp", classPath), source);
     try (var loader = new URLClassLoader(new URL[] {place.toUri().toURL()}, SamplesTest.class.getClassLoader())) {
-      var listener = new SummaryGeneratingListener();
-      var request =
-          LauncherDiscoveryRequestBuilder.request()
-              .selectors(DiscoverySelectors.selectClass(loader.loadClass(name.group(1))))
-              .build();
-      LauncherFactory.create().execute(request, listener);
-      var summary = listener.getSummary();
+      var summary = RunTests.run(loader.loadClass(name.group(1)));
       summary.getFailures().forEach(failure -> fail(failure.getException()));
       assertEquals(sample.code().split("@Test", -1).length - 1, summary.getTestsSucceededCount());
     }
