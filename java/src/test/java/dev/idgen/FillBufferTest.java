@@ -13,6 +13,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -81,27 +82,13 @@ class FillBufferTest {
   void aFailureLeavesThePositionBehindWhatWasStored() {
     for (var bytes : new ByteBuffer[] {direct(3000).order(ByteOrder.nativeOrder()), ByteBuffer.allocate(24000)}) {
       var ids = bytes.asLongBuffer().position(5);
-      Store onlyOnce =
-          new Store() {
-            private boolean isUsedUp;
-
-            @Override
-            public long segmentTake(String namespace, String tag, long count) {
-              if (isUsedUp) throw IdgenException.of(Status.STORE_FULL, "there are no more");
-              isUsedUp = true;
-              return 1;
-            }
-
-            @Override
-            public void segmentReturn(String namespace, String tag, long last, long unused) {}
-          };
-      try (var orders =
-          Builders.segment(folder)
-              .store(onlyOnce)
-              .segmentStep(2000)
-              .segmentRunway(Duration.ZERO)
-              .waitMax(Duration.ZERO)
-              .build()) {
+      var isUsedUp = new AtomicBoolean();
+      Store onlyOnce = (namespace, tag, count) -> {
+        if (isUsedUp.getAndSet(true)) throw IdgenException.of(Status.STORE_FULL, "there are no more");
+        return 1;
+      };
+      var builder = Builders.segment(folder).store(onlyOnce).segmentStep(2000).segmentRunway(Duration.ZERO);
+      try (var orders = builder.waitMax(Duration.ZERO).build()) {
         var failure = assertThrows(IdgenException.class, () -> orders.fill(ids));
         assertTrue(failure.written() > 0 && failure.written() <= 2000, "" + failure.written());
         assertEquals(5 + failure.written(), ids.position());

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,15 +42,6 @@ class ViewTest {
   }
 
   @Test
-  void javaDrawsByItselfWhereTheIdsComeFromOneCounter() {
-    try (var orders = small();
-        var events = of("snowflake").build()) {
-      assertTrue(orders.drawsByItself());
-      assertTrue(events.drawsByItself());
-    }
-  }
-
-  @Test
   void otherGeneratorsDrawByCalls() {
     var others =
         Map.of(
@@ -57,17 +49,16 @@ class ViewTest {
             "stride", Map.of("kind", "segment", "segment.stride", "4", "segment.offset", "1"),
             "serial", Map.of("kind", "serial", "pattern", "{yyyyMMdd}{000000}"),
             "random", Map.of("sequence_start", "random", "worker", "9"));
-    others.forEach(
-        (name, properties) -> {
-          var builder = Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).tag(name);
-          properties.forEach(builder::set);
-          try (var generator = builder.build()) {
-            assertFalse(generator.drawsByItself(), name);
-            long first = generator.next();
-            assertTrue(generator.next() > first, name);
-            assertTrue(generator.tryNext().getAsLong() > first, name);
-          }
-        });
+    others.forEach((name, properties) -> {
+      var builder = Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).tag(name);
+      properties.forEach(builder::set);
+      try (var generator = builder.build()) {
+        assertFalse(generator.drawsByItself(), name);
+        long first = generator.next();
+        assertTrue(generator.next() > first, name);
+        assertTrue(generator.tryNext().getAsLong() > first, name);
+      }
+    });
   }
 
   @Test
@@ -84,10 +75,11 @@ class ViewTest {
   }
 
   @Test
-  void rangesThatCanBeTakenBackAreNotRemembered() {
+  void javaDrawsByItselfFromOneCounterAndRemembersRangesThatCannotBeTakenBack() {
     try (var lasting = small();
         var ageing = of("segment").tag("ageing").set("segment.max_age", "1h").build();
         var events = of("snowflake").build()) {
+      for (var drawing : List.of(lasting, ageing, events)) assertTrue(drawing.drawsByItself());
       assertTrue(lasting.remembersRanges());
       assertFalse(ageing.remembersRanges());
       assertTrue(events.remembersRanges());
@@ -100,14 +92,10 @@ class ViewTest {
   void aStoreThatHasFailedIsAskedAgainWhileNumbersAreLeft() throws Exception {
     var isDown = new AtomicBoolean();
     var maxId = new AtomicLong();
-    Store store =
-        new Store() {
-          @Override
-          public long segmentTake(String namespace, String tag, long count) {
-            if (isDown.get()) throw IdgenException.of(Status.STORE_UNAVAILABLE, "down");
-            return maxId.getAndAdd(count) + 1;
-          }
-        };
+    Store store = (namespace, tag, count) -> {
+      if (isDown.get()) throw IdgenException.of(Status.STORE_UNAVAILABLE, "down");
+      return maxId.getAndAdd(count) + 1;
+    };
     var builder = Generator.builder().kind("segment").tag("t").segmentStep(1000).set("segment.runway", "0");
     try (var orders = builder.store(store).build()) {
       isDown.set(true);
