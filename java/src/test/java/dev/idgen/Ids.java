@@ -3,7 +3,7 @@ package dev.idgen;
 import java.util.Arrays;
 import java.util.List;
 
-/** What tests find out about ids, without JUnit. A test that fails with the word DUPLICATE is never run again. */
+/** What tests find out about ids. A test that fails with the word DUPLICATE is never run again. */
 final class Ids {
   private Ids() {}
 
@@ -21,10 +21,5 @@ final class Ids {
         throw new AssertionError("DUPLICATE or out of order: " + ids[index] + " came after " + ids[index - 1]);
       }
     }
-  }
-
-  /** Of so many ids each, one array after the other. */
-  static void assertEachRises(long[] ids, int each) {
-    for (int begin = 0; begin < ids.length; begin += each) assertRising(Arrays.copyOfRange(ids, begin, begin + each));
   }
 }

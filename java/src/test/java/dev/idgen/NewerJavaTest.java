@@ -24,9 +24,9 @@ class NewerJavaTest {
             java.get(),
             folder,
             "-Djdk.virtualThreadScheduler.parallelism=2",
-            "-Didgen.library=" + ChildJvm.LIBRARY,
+            "-D" + NativeLoader.PATH_PROPERTY + "=" + ChildJvm.LIBRARY,
             "-cp",
-            ChildJvm.CLASSES + ":" + ChildJvm.TEST_CLASSES,
+            System.getProperty("java.class.path"),
             NewerJava.class.getName());
     assertEquals(0, run.status(), run.out());
     assertTrue(run.out().endsWith("done\n"), run.out());
