@@ -43,7 +43,8 @@ func contextCalls(layout string) map[string]func(context.Context, *idgen.Generat
 func newWaiting(t *testing.T, layout string) (*idgen.Generator, *stuckClock) {
 	clock := newStuckClock()
 	g := newSnowflake(t, idgen.WithClock(clock), idgen.WithLayout(layout), idgen.WithWaitMax(time.Hour),
-		idgen.WithPattern("ID-{hex}"), idgen.WithNamespace(fmt.Sprint(t.Name(), stores.Add(1))))
+		idgen.WithSequenceStart("zero"), idgen.WithPattern("ID-{hex}"),
+		idgen.WithNamespace(fmt.Sprint(t.Name(), stores.Add(1))))
 	var err error
 	for err == nil {
 		if layout == "order" {

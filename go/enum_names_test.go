@@ -25,7 +25,13 @@ func TestValuesPrintAsWords(t *testing.T) {
 		"time|worker|sequence": idgen.FieldSequence | idgen.FieldTime | idgen.FieldWorker,
 		"FieldKind(0)":         idgen.FieldKind(0),
 		"settled":              idgen.RouteSettled,
+		"uuid":                 idgen.StandardUUID,
+		"uuid4":                idgen.StandardUUID4,
 		"uuid7":                idgen.StandardUUID7,
+		"ulid":                 idgen.StandardULID,
+		"object_id":            idgen.StandardObjectID,
+		"Standard(5)":          idgen.Standard(5),
+		"Standard(-1)":         idgen.Standard(-1),
 	} {
 		if got := fmt.Sprint(value); got != want {
 			t.Errorf("got %q, want %q", got, want)

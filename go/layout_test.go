@@ -44,17 +44,14 @@ func TestInfoSaysWhatALayoutCanDo(t *testing.T) {
 
 func TestAGeneratorsLayoutIsItsOwn(t *testing.T) {
 	layout := need(newSnowflake(t, idgen.WithLayout("time:41ms worker:8 sequence:14")).Layout())(t)
-	info, err := layout.Info()
-	if err != nil || info.Text != "time:41ms worker:8 sequence:14" {
-		t.Errorf("got %+v, %v", info, err)
+	if info := need(layout.Info())(t); info.Text != "time:41ms worker:8 sequence:14" {
+		t.Errorf("got %+v", info)
 	}
 }
 
-func TestBitsAndPartsThatDoNotFitAreRefused(t *testing.T) {
-	l := mustLayout(t, "js53", "")
-	wantStatus(t, errorOf(l.Decode(-1)), idgen.ErrValue)
-	wantStatus(t, errorOf(l.Encode(idgen.Parts{Worker: 1 << 40})), idgen.ErrValue)
+func TestTextsAndEncodingsThatCannotBeAreRefused(t *testing.T) {
 	wantStatus(t, errorOf(idgen.ParseLayout("time:41ms\x00", "")), idgen.ErrArgument)
+	wantStatus(t, errorOf(idgen.ParseLayout("default", "\x00")), idgen.ErrArgument)
 	wantStatus(t, errorOf(idgen.Format(1, idgen.Encoding(99))), idgen.ErrArgument)
 	wantStatus(t, errorOf(idgen.Parse("1", idgen.Encoding(99))), idgen.ErrArgument)
 }

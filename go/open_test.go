@@ -1,8 +1,6 @@
 package idgen_test
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,7 +23,7 @@ kind = "snowflake"
 layout = "time:41ms worker:10 sequence:12"
 epoch = 2025-01-01T00:00:00Z
 worker = 3
-wait_max = "2s"
+wait-max = "2s"
 store = "sqlite:ids.db"
 store_create = true
 `
@@ -34,35 +32,36 @@ func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 	path := written(t, "idgen.toml", twoGenerators)
 	orders := need(idgen.Open(t.Context(), path, "orders"))(t)
 	defer orders.Close(t.Context())
-	if id := mustNext(t, orders); id != 1 {
-		t.Errorf("the first order is %d", id)
-	}
-	if stats, err := orders.Stats(); err != nil || stats.Granted%500 != 0 {
-		t.Errorf("segment.step = 500 was not read: %+v, %v", stats, err)
+	gives(orders.Next())(t, 1)
+	if stats := need(orders.Stats())(t); stats.Granted%500 != 0 {
+		t.Errorf("segment.step = 500 was not read: %+v", stats)
 	}
 	events := need(idgen.Open(t.Context(), path, "events"))(t)
 	defer events.Close(t.Context())
-	if parts, err := events.Decode(mustNext(t, events)); err != nil || parts.Worker != 3 {
-		t.Errorf("got %+v, %v", parts, err)
+	if parts := need(events.Decode(mustNext(t, events)))(t); parts.Worker != 3 {
+		t.Errorf("got %+v", parts)
 	}
-	// A relative store path starts from the file's folder, not from the working directory.
-	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "ids.db")); err != nil {
-		t.Error(err)
-	}
-	// The tag is the table's name.
-	info, err := idgen.ShowSegment(idgen.WithStore("sqlite:"+filepath.Join(filepath.Dir(path), "ids.db")),
-		idgen.WithTag("orders"))
-	if err != nil || info.MaxID < 500 || info.Grants < 1 || time.Since(info.Updated) > time.Hour {
-		t.Errorf("got %+v, %v", info, err)
+	// A relative store path starts from the file's folder, not from the working directory. The tag is the table's name.
+	info := need(idgen.ShowSegment(idgen.WithStore("sqlite:"+filepath.Join(filepath.Dir(path), "ids.db")),
+		idgen.WithTag("orders")))(t)
+	if info.MaxID < 500 || info.Grants < 1 || time.Since(info.Updated) > time.Hour {
+		t.Errorf("got %+v", info)
 	}
 }
 
-func TestOptionsOverrideTheFile(t *testing.T) {
-	g := need(idgen.Open(t.Context(), written(t, "idgen.toml", twoGenerators), "events", idgen.WithWorker(9)))(t)
-	defer g.Close(t.Context())
-	if parts, err := g.Decode(mustNext(t, g)); err != nil || parts.Worker != 9 {
-		t.Errorf("got %+v, %v", parts, err)
+func TestTheEnvironmentOverridesTheFileCanDoWithoutItAndIsOverriddenByOptions(t *testing.T) {
+	path := written(t, "idgen.toml", twoGenerators)
+	t.Setenv("IDGEN_EVENTS_WORKER", "9")
+	ofFile, ofOptions := idgen.Lazy(path, "events"), idgen.Lazy(path, "events", idgen.WithWorker(5))
+	ofNone := idgen.NewLazy(idgen.Environment("events"), idgen.WithStore("memory:"+t.Name()))
+	for g, worker := range map[*idgen.LazyGenerator]uint64{ofFile: 9, ofOptions: 5, ofNone: 9} {
+		defer g.Close(t.Context())
+		if parts, err := need(g.Get(t.Context()))(t).Decode(need(g.Next())(t)); err != nil || parts.Worker != worker {
+			t.Errorf("got %+v, %v; want worker %d", parts, err, worker)
+		}
 	}
+	t.Setenv("IDGEN_EVENTS_SEGMENT_STEPP", "1")
+	wantStatus(t, errorOf(idgen.New(t.Context(), idgen.Environment("events"))), idgen.ErrUnknownKey)
 }
 
 // A Go build reads the file in Go, with another library for TOML than the core's: only the place is the same.
@@ -102,48 +101,21 @@ func TestGoValuesBecomeTheTextThatTheCoreTakes(t *testing.T) {
 
 func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 	for _, c := range []struct {
-		about  string
 		option idgen.Option
 		want   idgen.Status
 		says   string
 	}{
-		{"a duration finer than a millisecond", idgen.WithWaitMax(1500 * time.Microsecond), idgen.ErrValue,
-			"wait_max = '1.5ms'"},
-		{"a NUL in a value", idgen.WithTag("a\x00b"), idgen.ErrArgument, "NUL"},
-		{"a NUL in a key", idgen.With("a\x00b", 1), idgen.ErrArgument, "NUL"},
-		{"an epoch finer than a millisecond", idgen.WithEpoch(time.Date(2025, 1, 1, 0, 0, 0, 500_000, time.UTC)),
-			idgen.ErrValue,
+		{idgen.WithWaitMax(1500 * time.Microsecond), idgen.ErrValue, "wait_max = '1.5ms'"},
+		{idgen.WithTag("a\x00b"), idgen.ErrArgument, "NUL"},
+		{idgen.With("a\x00b", 1), idgen.ErrArgument, "NUL"},
+		{idgen.Environment("a\x00b"), idgen.ErrArgument, "NUL"},
+		{idgen.WithEpoch(time.Date(2025, 1, 1, 0, 0, 0, 500_000, time.UTC)), idgen.ErrValue,
 			"2025-01-01T00:00:00.0005Z is not a whole number of milliseconds"},
 	} {
-		t.Run(c.about, func(t *testing.T) {
-			_, err := idgen.New(t.Context(), idgen.WithWorker(1), idgen.WithStore("memory"),
-				idgen.WithStoreCreate(true), c.option)
-			var e *idgen.Error
-			if !errors.As(err, &e) || e.Status != c.want || !strings.Contains(e.Message, c.says) {
-				t.Errorf("got %v, want %s with %q", err, c.want.Name(), c.says)
-			}
-		})
+		_, err := idgen.New(t.Context(), idgen.WithWorker(1), idgen.WithStore("memory"), c.option)
+		wantSays(t, err, c.want, c.says)
 	}
 	for _, names := range [][2]string{{"or\x00ders", "id"}, {"orders", "i\x00d"}} {
 		wantStatus(t, errorOf(idgen.SegmentMaxOf(names[0], names[1], idgen.WithStore("memory"))), idgen.ErrArgument)
 	}
-}
-
-func TestTheEnvironmentOverridesTheFileAndCanDoWithoutIt(t *testing.T) {
-	path := written(t, "idgen.toml", "[orders]\nkind = \"segment\"\nstore = \"memory\"\nwait-max = \"2s\"\n")
-	t.Setenv("IDGEN_ORDERS_KIND", "segment")
-	t.Setenv("IDGEN_ORDERS_STORE", "sqlite:"+filepath.Join(t.TempDir(), "ids.db"))
-	t.Setenv("IDGEN_ORDERS_STORE_CREATE", "true")
-	one := need(idgen.Open(t.Context(), path, "orders"))(t)
-	defer one.Close(t.Context())
-	two := need(idgen.New(t.Context(), idgen.Environment("orders")))(t)
-	defer two.Close(t.Context())
-	if description, err := one.Describe(); err != nil || !strings.Contains(description, "ids.db") {
-		t.Errorf("%s, %v", description, err)
-	}
-	if mustNext(t, one) == mustNext(t, two) {
-		t.Error("they are not on one store")
-	}
-	t.Setenv("IDGEN_ORDERS_SEGMENT_STEPP", "1")
-	wantStatus(t, errorOf(idgen.New(t.Context(), idgen.Environment("orders"))), idgen.ErrUnknownKey)
 }

@@ -107,8 +107,7 @@ func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, none := range []any{nil, 7, (*idgen.SQLStore)(nil), idgen.NewSQLStore(nil, idgen.SQLite),
-		idgen.NewSQLStore(database(t, table), 0)} {
+	for _, none := range []any{nil, 7, (*idgen.SQLStore)(nil), idgen.NewSQLStore(nil, idgen.SQLite)} {
 		wantStatus(t, errorOf(onStore(t, none)), idgen.ErrArgument)
 	}
 	wantStatus(t, errorOf(snowflakeOn(t, &counter{}, "1")), idgen.ErrUnsupported)
@@ -133,7 +132,8 @@ func run(t *testing.T, db *sql.DB, statement string) {
 func TestADatabaseOfTheProgramsOwnIsAStoreWhoseTagsAreMadeAndAdministered(t *testing.T) {
 	db := database(t, "SELECT 1")
 	store := idgen.NewSQLStore(db, idgen.SQLite)
-	wantSays(t, errorOf(onStore(t, store)), idgen.ErrStoreMissing, "idgen segment create")
+	show := func(tag string) error { return errorOf(store.ShowSegment(t.Context(), "default", tag)) }
+	wantSays(t, show("orders"), idgen.ErrStoreMissing, "idgen segment create")
 	for _, tag := range []string{"orders", "items"} {
 		if err := store.CreateSegment(t.Context(), "default", tag); err != nil {
 			t.Fatal(err)
@@ -158,9 +158,14 @@ func TestADatabaseOfTheProgramsOwnIsAStoreWhoseTagsAreMadeAndAdministered(t *tes
 		rows[1].Namespace != "default" {
 		t.Error(rows, err)
 	}
-	wantSays(t, errorOf(store.ShowSegment(t.Context(), "default", "nothing")), idgen.ErrTagUnknown, "nothing")
+	wantSays(t, show("nothing"), idgen.ErrTagUnknown, "nothing")
+	run(t, db, "CREATE TRIGGER refuses BEFORE UPDATE ON idgen_segment BEGIN SELECT RAISE(ABORT, 'reset by peer'); END")
+	_, err = store.AdvanceSegment(t.Context(), "default", "orders", 2000)
+	wantSays(t, err, idgen.ErrStoreUnavailable, "reset by peer")
 	_ = db.Close()
-	wantSays(t, errorOf(store.ShowSegment(t.Context(), "default", "orders")), idgen.ErrStoreUnavailable, "closed")
+	wantSays(t, show("orders"), idgen.ErrStoreUnavailable, "closed")
+	store = idgen.NewSQLStore(db, 0)
+	wantSays(t, show("orders"), idgen.ErrArgument, "Postgres")
 }
 
 func TestAConnectionInsideATransactionIsRefusedAndLeftAsItIs(t *testing.T) {

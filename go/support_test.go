@@ -259,12 +259,3 @@ func (c *stuckClock) Sleep(d time.Duration) {
 	c.once.Do(func() { close(c.waiting) })
 	time.Sleep(min(d, time.Millisecond)) // so that the waiting caller does not spin
 }
-
-// camelCase turns segment.step into SegmentStep.
-func camelCase(name string) string {
-	var out strings.Builder
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '_' }) {
-		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return out.String()
-}
