@@ -1,6 +1,4 @@
 // kind = serial: numbers that start over with each period of their date.
-#include <gmock/gmock.h>
-
 #include <map>
 #include <set>
 #include <string>

@@ -1,8 +1,5 @@
 #include "idgen/text_form.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "calendar/period.hpp"
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"

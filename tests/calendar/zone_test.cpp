@@ -1,7 +1,5 @@
 #include "idgen/zone.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
+#include "vectors/expect_error.hpp"
 
 namespace idgen {
 namespace {
@@ -24,14 +23,7 @@ std::string shown(const Zone& zone, const char* instant) {
 }
 
 std::string refused(Status status, const std::string& name, const std::string& modules = {}) {
-  try {
-    open_zone(name, modules);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), status) << error.message();
-    return error.message();
-  }
-  ADD_FAILURE() << name << " was opened";
-  return "";
+  return vectors::error_of(status, [&] { open_zone(name, modules); });
 }
 
 TEST(Zone, UtcAndOffsetsNeedNoModule) {

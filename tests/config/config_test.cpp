@@ -1,12 +1,11 @@
 #include "idgen/config.hpp"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "config/paths.hpp"
 #include "temp_folder.hpp"
+#include "vectors/expect_error.hpp"
 
 namespace idgen {
 namespace {
@@ -14,15 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string message_of(Status expected, const std::string& key, const std::string& value) {
-  Config config;
-  try {
-    config.set(key, value);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), expected) << error.message();
-    return error.message();
-  }
-  ADD_FAILURE() << key << " = " << value << " was accepted";
-  return "";
+  return vectors::error_of(expected, [&] { Config().set(key, value); });
 }
 
 // TOML cannot hold both `store = "..."` and `store.create = true` in one table.

@@ -1,11 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "idgen/config.hpp"
 #include "temp_folder.hpp"
+#include "vectors/expect_error.hpp"
 
 namespace idgen {
 namespace {
@@ -20,15 +19,7 @@ class TomlTest : public ::testing::Test {
     return path;
   }
   std::string message_of(Status expected, const std::string& path, const std::string& name = "orders") {
-    Config config;
-    try {
-      config.load(path, name);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), expected) << error.message();
-      return error.message();
-    }
-    ADD_FAILURE() << path << " was accepted";
-    return "";
+    return vectors::error_of(expected, [&] { Config().load(path, name); });
   }
   TempFolder temporary;
   const std::string& folder = temporary.path();

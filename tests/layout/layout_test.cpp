@@ -1,9 +1,6 @@
 // Ids from fields and back; capacity and lifetime.
 #include "idgen/layout.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <random>
 

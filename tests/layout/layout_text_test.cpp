@@ -1,7 +1,4 @@
 // Layouts as text: what is read, what is written, what is refused and why.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <random>
 #include <string>
 

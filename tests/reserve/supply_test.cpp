@@ -15,44 +15,46 @@ using sim::kMs;
 using sim::kSecond;
 using sim::SimRuntime;
 
-// Hands out what the test has prepared.
-class ScriptedSource final : public Source {
- public:
-  std::deque<std::function<Range()>>* script;
-  std::vector<Range>* returned;
-  int* draws;
-  std::vector<Demand>* demands;
-  Range draw(const Demand& demand) override {
-    demands->push_back(demand);
-    ++*draws;
-    if (script->empty()) throw Error(Status::store_unavailable, "nothing scripted");
-    auto next = script->front();
-    script->pop_front();
-    return next();
-  }
-  void give_back(const Range& unused) override { returned->push_back(unused); }
-  std::string after_regress() const override { return "Advance it"; }
+using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+// What the source gives out, and what it is asked for and given back.
+struct Script {
+  std::deque<std::function<Range()>> script;
+  Pairs returned;  // first and end
+  int draws = 0;
+  std::vector<Demand> demands;
 };
 
-class SupplyTest : public ::testing::Test {
+class ScriptedSource final : public Source {
+ public:
+  explicit ScriptedSource(Script& script) : script_(script) {}
+  Range draw(const Demand& demand) override {
+    script_.demands.push_back(demand);
+    ++script_.draws;
+    if (script_.script.empty()) throw Error(Status::store_unavailable, "nothing scripted");
+    auto next = script_.script.front();
+    script_.script.pop_front();
+    return next();
+  }
+  void give_back(const Range& unused) override { script_.returned.emplace_back(unused.first, unused.end); }
+  std::string after_regress() const override { return "Advance it"; }
+
+ private:
+  Script& script_;
+};
+
+class SupplyTest : public ::testing::Test, public Script {
  protected:
-  std::shared_ptr<Supply> make(std::int64_t runway_ns = 0, std::uint64_t stock_max = 1'000'000,
-                               std::int64_t max_age_ns = 0, std::shared_ptr<Runtime> on = {}) {
-    auto source = std::make_unique<ScriptedSource>();
-    source->script = &script;
-    source->returned = &returned;
-    source->draws = &draws;
-    source->demands = &demands;
-    return std::make_shared<Supply>(
-        on ? on : runtime, page, std::move(source),
-        Supply::Options{.carry_mask = 0,
-                        .draws_first = true,
-                        .sizing = {.prefetch = 0.1, .runway_ns = runway_ns, .stock_max = stock_max},
-                        .max_age_ns = max_age_ns,
-                        .close_wait_ns = 5 * kSecond,
-                        .subject = "test",
-                        .lifted = [this](const Present&, std::uint64_t first) { lifted.push_back(first); }},
-        Log());
+  Supply::Options options() {
+    return {.carry_mask = 0,
+            .draws_first = true,
+            .sizing = {.prefetch = 0.1, .stock_max = 1'000'000},
+            .close_wait_ns = 5 * kSecond,
+            .subject = "test",
+            .lifted = [this](const Present&, std::uint64_t first) { lifted.push_back(first); }};
+  }
+  std::shared_ptr<Supply> make(const Supply::Options& options, std::shared_ptr<Runtime> on = nullptr) {
+    return std::make_shared<Supply>(on ? on : runtime, page, std::make_unique<ScriptedSource>(*this), options, Log());
   }
   ~SupplyTest() override { runtime->drop_all(); }
   void grant(std::uint64_t first, std::uint64_t end) {
@@ -62,6 +64,15 @@ class SupplyTest : public ::testing::Test {
     script.push_back([=]() -> Range { throw Error(status, "scripted"); });
   }
   void prime() { supply->prime(); }
+  // With these grants, of which so many numbers are drawn.
+  void begin(std::initializer_list<Range> grants, int count = 0) {
+    for (const Range& range : grants) grant(range.first, range.end);
+    prime();
+    draw(count);
+  }
+  void draw(int count) {
+    for (int i = 0; i < count; ++i) next();
+  }
   // One number, with the given patience.
   std::uint64_t next(Patience patience) {
     Counter& counter = (*page)->counter;
@@ -81,18 +92,15 @@ class SupplyTest : public ::testing::Test {
     }
     return Status::ok;
   }
+  Status status() { return status_of(Patience(wait_max, closed, cancelled)); }
 
   std::shared_ptr<SimRuntime> runtime = std::make_shared<SimRuntime>();
   std::shared_ptr<ForkPage<HotPage>> page = std::make_shared<ForkPage<HotPage>>();
-  std::deque<std::function<Range()>> script;
-  std::vector<Range> returned;
-  int draws = 0;
-  std::vector<Demand> demands;
   std::vector<std::uint64_t> lifted;
   std::int64_t wait_max = 5 * kSecond;
   std::atomic<bool> closed{false};
   Cancelled cancelled;
-  std::shared_ptr<Supply> supply = make();
+  std::shared_ptr<Supply> supply = make(options());
 };
 
 // Grants begin where the last one ended, each as large as requested, or `step`.
@@ -107,7 +115,10 @@ class AdaptiveSupply : public SupplyTest {
     }
   }
   void use(std::int64_t runway_ns, std::uint64_t stock_max = 1'000'000) {
-    supply = make(runway_ns, stock_max);
+    Supply::Options adaptive = options();
+    adaptive.sizing.runway_ns = runway_ns;
+    adaptive.sizing.stock_max = stock_max;
+    supply = make(adaptive);
     answer(1'000'000);
     prime();
   }
@@ -138,9 +149,7 @@ TEST_F(SupplyTest, WhereNoThreadCanBeHadACallThatMayWaitAsksTheStoreItself) {
 }
 
 TEST_F(SupplyTest, WhereNoThreadCanBeHadACallThatMayNotWaitIsToldToComeBack) {
-  grant(1, 101);
-  grant(101, 201);
-  prime();
+  begin({{1, 101}, {101, 201}});
   runtime->has_no_threads(true);
   for (std::uint64_t n = 1; n <= 100; ++n) ASSERT_EQ(next(Patience()), n);
   EXPECT_EQ(status_of(Patience()), Status::would_block);
@@ -152,9 +161,7 @@ TEST_F(SupplyTest, WhereNoThreadCanBeHadACallThatMayNotWaitIsToldToComeBack) {
 
 // A store of the host that draws an id for an audit row, from another generator on the same store.
 TEST_F(SupplyTest, OnTheStoresOwnThreadACallAsksTheStoreItself) {
-  grant(1, 101);
-  grant(101, 201);
-  prime();
+  begin({{1, 101}, {101, 201}});
   runtime->has_no_threads(true);  // so that nothing is requested ahead of need
   while (next(Patience()) < 100) {
   }
@@ -169,48 +176,35 @@ TEST_F(SupplyTest, OnTheStoresOwnThreadACallAsksTheStoreItself) {
 }
 
 TEST_F(SupplyTest, AsksForTheNextRangeOnlyOnceTheMarkIsPassed) {
-  grant(1, 101);
-  grant(101, 201);
-  prime();
-  for (int i = 0; i < 10; ++i) next();
+  begin({{1, 101}, {101, 201}}, 10);
   EXPECT_EQ(runtime->tasks(), 0u);
   next();  // the eleventh of a hundred, prefetch = 0.1
   EXPECT_EQ(runtime->tasks(), 1u);
 }
 
 TEST_F(SupplyTest, SaysWhenTheNumbersDoNotGoOnWhereTheyStood) {
-  grant(1, 101);
-  grant(101, 201);
-  grant(500, 600);
-  prime();
+  begin({{1, 101}, {101, 201}, {500, 600}});
   EXPECT_EQ(lifted, std::vector<std::uint64_t>{1});
-  for (int i = 0; i < 250; ++i) next();
+  draw(250);
   EXPECT_EQ(lifted, (std::vector<std::uint64_t>{1, 500}));
 }
 
 TEST_F(SupplyTest, ExactlyOneLoaderRuns) {
-  grant(1, 101);
-  prime();
-  for (int i = 0; i < 100; ++i) next();
+  begin({{1, 101}}, 100);
   Patience none;
   for (int i = 0; i < 10; ++i) EXPECT_EQ(status_of(none), Status::would_block);
   EXPECT_EQ(runtime->tasks(), 1u);
 }
 
 TEST_F(SupplyTest, NobodyWaitsWhenTheNextRangeIsThereInTime) {
-  grant(1, 101);
-  grant(101, 201);
-  prime();
-  for (int i = 0; i < 50; ++i) next();
+  begin({{1, 101}, {101, 201}}, 50);
   runtime->run_all();
-  for (int i = 0; i < 100; ++i) next();
+  draw(100);
   EXPECT_EQ(supply->stats().waits, 0u);
 }
 
 TEST_F(SupplyTest, ACallerWaitsForTheLoaderWhenBothRangesAreUsedUp) {
-  grant(1, 3);
-  grant(10, 12);
-  prime();
+  begin({{1, 3}, {10, 12}});
   EXPECT_EQ(next(), 1u);
   EXPECT_EQ(next(), 2u);
   EXPECT_EQ(next(), 10u);
@@ -218,8 +212,7 @@ TEST_F(SupplyTest, ACallerWaitsForTheLoaderWhenBothRangesAreUsedUp) {
 }
 
 TEST_F(SupplyTest, WhileTheStoreIsAwayIdsGoOnUntilTheRangeIsUsedUp) {
-  grant(1, 1001);
-  prime();
+  begin({{1, 1001}});
   for (int i = 0; i < 10; ++i) fail(Status::store_unavailable);
   for (int i = 0; i < 1000; ++i) {
     next();
@@ -232,19 +225,17 @@ TEST_F(SupplyTest, WhileTheStoreIsAwayIdsGoOnUntilTheRangeIsUsedUp) {
 }
 
 TEST_F(SupplyTest, ThenACallerWaitsAndRetriesUpToWaitMax) {
-  grant(1, 2);
-  prime();
+  begin({{1, 2}});
   next();
   const std::int64_t before = runtime->mono_ns();
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_unavailable);
+  EXPECT_EQ(status(), Status::store_unavailable);
   EXPECT_GE(runtime->mono_ns() - before, wait_max);
   EXPECT_LE(runtime->mono_ns() - before, wait_max + 100 * kMs);
   EXPECT_GT(draws, 5);
 }
 
 TEST_F(SupplyTest, AndGoesOnAsSoonAsTheStoreIsBack) {
-  grant(1, 2);
-  prime();
+  begin({{1, 2}});
   next();
   fail(Status::store_unavailable);
   fail(Status::store_unavailable);
@@ -253,26 +244,21 @@ TEST_F(SupplyTest, AndGoesOnAsSoonAsTheStoreIsBack) {
 }
 
 TEST_F(SupplyTest, AnErrorThatRetryingCannotHelpIsReportedWithoutWaitingWaitMax) {
-  grant(1, 2);
-  prime();
+  begin({{1, 2}});
   next();
   fail(Status::tag_unknown);
   const std::int64_t before = runtime->mono_ns();
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::tag_unknown);
+  EXPECT_EQ(status(), Status::tag_unknown);
   EXPECT_LT(runtime->mono_ns() - before, 100 * kMs);
 }
 
 // I7
 TEST_F(SupplyTest, AGrantBelowAnEarlierOneStopsIssuingForGood) {
-  grant(100, 200);
-  grant(150, 250);
-  grant(300, 400);
-  prime();
-  for (int i = 0; i < 50; ++i) next();
+  begin({{100, 200}, {150, 250}, {300, 400}}, 50);
   runtime->run_all();
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+  EXPECT_EQ(status(), Status::store_regressed);
   runtime->pass(60 * kSecond);
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+  EXPECT_EQ(status(), Status::store_regressed);
 }
 
 // The store went back to 1, and another process was granted 1 to 50.
@@ -283,7 +269,7 @@ TEST_F(SupplyTest, NothingIsGivenBackToAStoreThatWentBackEvenIfThatIsSeenOnlyOnc
     return Range{51, 101};
   });
   prime();
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   runtime->run_all();
   EXPECT_TRUE(supply->regressed());
   supply->close();
@@ -295,7 +281,7 @@ TEST_F(SupplyTest, NothingIsGivenBackToAStoreThatTheSourceSaysWentBack) {
   grant(1, 101);
   fail(Status::store_regressed);
   prime();
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   runtime->run_all();
   ASSERT_EQ(draws, 2);
   supply->close();
@@ -309,16 +295,16 @@ TEST_F(SupplyTest, NothingThatIsHeldIsIssuedOnceTheSourceSaysThatTheStoreWentBac
   fail(Status::store_regressed);
   grant(201, 301);  // the tag was raised to 200
   prime();
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   runtime->run_all();  // the range that was requested ahead of need
   ASSERT_EQ(draws, 2);
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+  EXPECT_EQ(status(), Status::store_regressed);
   EXPECT_EQ(supply->stats().remaining, 0u);
   EXPECT_EQ(supply->stats().issued, 20u);
   EXPECT_FALSE(supply->regressed()) << "it continues as soon as the store grants numbers above all that it had granted";
   while (draws < 4) {
     runtime->pass(kSecond);
-    if (status_of(Patience(wait_max, closed, cancelled)) == Status::ok) break;
+    if (status() == Status::ok) break;
     runtime->run_all();
   }
   for (std::uint64_t n = 202; n <= 300; ++n) ASSERT_EQ(next(), n);
@@ -329,7 +315,7 @@ TEST_F(SupplyTest, NorDoesAGrantAfterThatMakeWhatWasHeldBeforeGoodAgain) {
   fail(Status::store_regressed);
   grant(101, 201);  // the tag was raised to 100
   prime();
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   runtime->run_all();
   runtime->pass(kSecond);
   while (draws < 3) next(), runtime->run_all();
@@ -338,10 +324,7 @@ TEST_F(SupplyTest, NorDoesAGrantAfterThatMakeWhatWasHeldBeforeGoodAgain) {
 }
 
 TEST_F(SupplyTest, OnceIssuingHasStoppedTheCounterStandsAboveAllLimitsThatWereRemembered) {
-  grant(100, 200);
-  grant(150, 250);
-  prime();
-  for (int i = 0; i < 50; ++i) next();
+  begin({{100, 200}, {150, 250}}, 50);
   runtime->run_all();
   std::uint64_t drawn = 0;
   EXPECT_FALSE((*page)->counter.draw(drawn));
@@ -349,30 +332,21 @@ TEST_F(SupplyTest, OnceIssuingHasStoppedTheCounterStandsAboveAllLimitsThatWereRe
 }
 
 TEST_F(SupplyTest, AnEmptyGrantIsAnErrorAndNotALoop) {
-  grant(1, 2);
-  grant(7, 7);
-  prime();
+  begin({{1, 2}, {7, 7}});
   next();
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_damaged);
+  EXPECT_EQ(status(), Status::store_damaged);
 }
 
 TEST_F(SupplyTest, ClosingGivesBackWhatIsUnusedLatestFirst) {
-  grant(1, 101);
-  grant(101, 201);
-  prime();
-  for (int i = 0; i < 20; ++i) next();
+  begin({{1, 101}, {101, 201}}, 20);
   runtime->run_all();
   supply->close();
-  ASSERT_EQ(returned.size(), 2u);
-  EXPECT_EQ(returned[0].first, 101u);
-  EXPECT_EQ(returned[0].end, 201u);
-  EXPECT_EQ(returned[1].first, 21u);
-  EXPECT_EQ(returned[1].end, 101u);
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::closed);
+  EXPECT_EQ(returned, (Pairs{{101, 201}, {21, 101}}));
+  EXPECT_EQ(status(), Status::closed);
 }
 
 TEST_F(SupplyTest, ClosingWaitsForAGrantOnItsWayAndGivesItBackToo) {
-  supply = make(0, 1'000'000, 0, {std::shared_ptr<void>(), &system_runtime()});  // real threads
+  supply = make(options(), {std::shared_ptr<void>(), &system_runtime()});  // real threads
   std::promise<void> asked, answer;
   grant(1, 101);
   script.push_back([&] {
@@ -381,27 +355,22 @@ TEST_F(SupplyTest, ClosingWaitsForAGrantOnItsWayAndGivesItBackToo) {
     return Range{101, 201};
   });
   prime();
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   asked.get_future().wait();
   std::thread closing([&] { supply->close(); });
   answer.set_value();
   closing.join();
-  ASSERT_EQ(returned.size(), 2u);
-  EXPECT_EQ(returned[0].first, 101u);
+  EXPECT_EQ(returned, (Pairs{{101, 201}, {21, 101}}));
 }
 
 TEST_F(SupplyTest, ClosingDoesNotWaitForALoadThatTheLaneHasNotBegun) {
-  grant(1, 101);
-  grant(101, 201);
-  prime();
-  for (int i = 0; i < 20; ++i) next();
+  begin({{1, 101}, {101, 201}}, 20);
   ASSERT_EQ(runtime->tasks(), 1u);
   runtime->hold_back(true);  // behind another generator's call
   const std::int64_t before = runtime->mono_ns();
   supply->close();
   EXPECT_EQ(runtime->mono_ns(), before);
-  ASSERT_EQ(returned.size(), 1u);
-  EXPECT_EQ(returned[0].first, 21u);
+  EXPECT_EQ(returned, (Pairs{{21, 101}}));
   runtime->run_all();
   EXPECT_EQ(draws, 1) << "nothing is drawn for a generator that is closed";
 }
@@ -413,7 +382,7 @@ TEST_F(SupplyTest, AGrantThatArrivesAfterClosingIsBurned) {
     return Range{101, 201};
   });
   prime();
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   runtime->run_all();
   std::uint64_t n;
   EXPECT_FALSE((*page)->counter.draw(n));
@@ -421,20 +390,14 @@ TEST_F(SupplyTest, AGrantThatArrivesAfterClosingIsBurned) {
 }
 
 TEST_F(SupplyTest, ANumberDrawnAtTheEndOfARangeIsIssuedFromTheNextOneIfThatGoesOn) {
-  grant(1, 4);
-  grant(4, 8);
-  grant(100, 104);
-  prime();
+  begin({{1, 4}, {4, 8}, {100, 104}});
   std::vector<std::uint64_t> drawn;
   for (int i = 0; i < 9; ++i) drawn.push_back(next());
   EXPECT_EQ(drawn, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 100, 101}));
 }
 
 TEST_F(SupplyTest, PollingWhileNothingIsLeftCostsNoNumbers) {
-  grant(1, 4);
-  grant(4, 8);
-  prime();
-  for (int i = 0; i < 3; ++i) next();
+  begin({{1, 4}, {4, 8}}, 3);
   runtime->hold_back(true);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(status_of(Patience()), Status::would_block);
   runtime->hold_back(false);
@@ -443,10 +406,7 @@ TEST_F(SupplyTest, PollingWhileNothingIsLeftCostsNoNumbers) {
 }
 
 TEST_F(SupplyTest, WhoMayNotWaitIsToldByTheFirstQuestionThatWaitingIsAllThatHelps) {
-  grant(1, 4);
-  grant(4, 8);
-  prime();
-  for (int i = 0; i < 3; ++i) next();
+  begin({{1, 4}, {4, 8}}, 3);
   runtime->hold_back(true);
   Counter& counter = (*page)->counter;
   Patience none;
@@ -462,17 +422,13 @@ TEST_F(SupplyTest, WhoMayNotWaitIsToldByTheFirstQuestionThatWaitingIsAllThatHelp
 }
 
 TEST_F(SupplyTest, ANumberWhoseRangeHasPassedIsGivenUp) {
-  grant(1, 3);
-  grant(3, 6);
-  prime();
-  for (int i = 0; i < 4; ++i) next();
+  begin({{1, 3}, {3, 6}}, 4);
   Patience patience(wait_max, closed, cancelled);
   EXPECT_EQ(supply->claim(2, patience), Claim::given_up);
 }
 
 TEST_F(SupplyTest, NothingIsClaimedFromAClosedSupply) {
-  grant(1, 101);
-  prime();
+  begin({{1, 101}});
   std::uint64_t n = 0;
   while ((*page)->counter.draw(n)) {
   }
@@ -484,18 +440,16 @@ TEST_F(SupplyTest, NothingIsClaimedFromAClosedSupply) {
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::closed);
   }
-  ASSERT_EQ(returned.size(), 1u);
-  EXPECT_EQ(returned[0].first, n + 1) << "what was drawn is not given back";
+  EXPECT_EQ(returned, (Pairs{{n + 1, 101}})) << "what was drawn is not given back";
 }
 
 TEST_F(SupplyTest, ACancelledCallerStopsWaiting) {
-  grant(1, 2);
-  prime();
+  begin({{1, 2}});
   next();
   runtime->hold_back(true);
   int looks = 0;
   cancelled = [&] { return ++looks == 3; };
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::cancelled);
+  EXPECT_EQ(status(), Status::cancelled);
   EXPECT_EQ(looks, 3);
 }
 
@@ -564,7 +518,8 @@ TEST_F(AdaptiveSupply, WhenTheSourceGivesSmallRangesTheyAreChained) {
   EXPECT_EQ(supply->stats().issued, 30u * 4'000);
   supply->close();
   EXPECT_GT(returned.size(), 30u) << "each is given back";
-  for (std::size_t i = 1; i < returned.size(); ++i) EXPECT_EQ(returned[i].end, returned[i - 1].first) << "latest first";
+  for (std::size_t i = 1; i < returned.size(); ++i)
+    EXPECT_EQ(returned[i].second, returned[i - 1].first) << "latest first";
 }
 
 TEST_F(AdaptiveSupply, AnIdleOneAsksForNothing) {
@@ -582,7 +537,11 @@ TEST_F(AdaptiveSupply, AnIdleOneAsksForNothing) {
 
 class AgeingSupply : public SupplyTest {
  protected:
-  AgeingSupply() { supply = make(0, 1'000'000, 60 * kSecond); }
+  AgeingSupply() {
+    Supply::Options ageing = options();
+    ageing.max_age_ns = 60 * kSecond;
+    supply = make(ageing);
+  }
   void pass(std::int64_t ns) {
     runtime->pass(ns);
     runtime->run_all();
@@ -590,26 +549,19 @@ class AgeingSupply : public SupplyTest {
 };
 
 TEST_F(AgeingSupply, WhatHasBecomeTooOldIsGivenBackLatestFirst) {
-  grant(1, 101);
-  grant(101, 201);
-  prime();
-  for (int i = 0; i < 20; ++i) next();
+  begin({{1, 101}, {101, 201}}, 20);
   runtime->run_all();
   pass(59 * kSecond);
   EXPECT_EQ(supply->stats().remaining, 180u);
   pass(kSecond);
   EXPECT_EQ(supply->stats().remaining, 0u);
   EXPECT_EQ(supply->stats().issued, 20u);
-  ASSERT_EQ(returned.size(), 2u);
-  EXPECT_EQ(returned[0].first, 101u);
-  EXPECT_EQ(returned[1].first, 22u) << "one above what was drawn: see Counter::give_up";
-  EXPECT_EQ(returned[1].end, 101u);
+  EXPECT_EQ(returned, (Pairs{{101, 201}, {22, 101}})) << "one above what was drawn: see Counter::give_up";
   EXPECT_EQ(runtime->timers(), 0u) << "nothing is watched any more";
 }
 
 TEST_F(AgeingSupply, AndTheNextCallDrawsAFreshRangeWhichMayGoOnWhereTheOldOneStood) {
-  grant(1, 101);
-  prime();
+  begin({{1, 101}});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(next(), static_cast<std::uint64_t>(i + 1));
   pass(60 * kSecond);
   ASSERT_EQ(returned.size(), 1u);
@@ -619,19 +571,17 @@ TEST_F(AgeingSupply, AndTheNextCallDrawsAFreshRangeWhichMayGoOnWhereTheOldOneSto
 }
 
 TEST_F(AgeingSupply, AStoreThatGoesBackFurtherThanWhatWasGivenBackIsStillNoticed) {
-  grant(1, 101);
-  prime();
-  for (int i = 0; i < 5; ++i) next();
+  begin({{1, 101}}, 5);
   pass(60 * kSecond);
   grant(5, 105);
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+  EXPECT_EQ(status(), Status::store_regressed);
 }
 
 TEST_F(AgeingSupply, NothingIsGivenBackToAStoreThatWentBack) {
   grant(1, 101);
   fail(Status::store_regressed);
   prime();
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   runtime->run_all();
   ASSERT_EQ(draws, 2);
   pass(60 * kSecond);
@@ -640,11 +590,10 @@ TEST_F(AgeingSupply, NothingIsGivenBackToAStoreThatWentBack) {
 }
 
 TEST_F(AgeingSupply, AYoungRangeStaysWhenAnOldOneGoes) {
-  grant(1, 101);
-  prime();
+  begin({{1, 101}});
   pass(50 * kSecond);
   grant(101, 201);
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   runtime->run_all();
   pass(10 * kSecond);
   EXPECT_TRUE(returned.empty()) << "the store cannot take back what lies below a later grant";
@@ -658,7 +607,7 @@ TEST_F(AgeingSupply, WhatOthersGiveBackBelowWhatWasGivenBackHereMayBeGranted) {
   grant(1, 101);
   grant(201, 301);  // 101 to 200 are somebody else's
   prime();
-  for (int i = 0; i < 20; ++i) next();
+  draw(20);
   runtime->run_all();
   pass(60 * kSecond);
   ASSERT_EQ(returned.size(), 2u);
@@ -667,24 +616,19 @@ TEST_F(AgeingSupply, WhatOthersGiveBackBelowWhatWasGivenBackHereMayBeGranted) {
 }
 
 TEST_F(AgeingSupply, WhatWasDrawnBelowARangeThatWasGivenBackIsStillWatched) {
-  grant(1, 101);
-  grant(201, 301);
-  prime();
-  for (int i = 0; i < 20; ++i) next();
+  begin({{1, 101}, {201, 301}}, 20);
   runtime->run_all();
   pass(60 * kSecond);
   grant(21, 121);  // 21 was burned: see Counter::give_up
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+  EXPECT_EQ(status(), Status::store_regressed);
 }
 
 TEST_F(AgeingSupply, AYoungRangeThatIsUsedUpAtOnceIsStillWatched) {
-  grant(1, 11);
-  grant(11, 21);
-  prime();
+  begin({{1, 11}, {11, 21}});
   next();
   next();
   runtime->run_all();  // 11 to 20 are ready
-  for (int i = 0; i < 8; ++i) next();
+  draw(8);
   pass(30 * kSecond);
   grant(21, 31);
   next();
@@ -692,21 +636,18 @@ TEST_F(AgeingSupply, AYoungRangeThatIsUsedUpAtOnceIsStillWatched) {
   runtime->run_all();
   pass(30 * kSecond);  // 13 to 20 go, 21 to 30 stay
   EXPECT_EQ(next(), 21u);
-  for (int i = 0; i < 9; ++i) next();
+  draw(9);
   grant(21, 31);
-  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+  EXPECT_EQ(status(), Status::store_regressed);
 }
 
 TEST_F(AgeingSupply, ANumberDrawnAtTheEndOfWhatWasGivenUpIsNotIssued) {
-  grant(1, 101);
-  prime();
-  for (int i = 0; i < 10; ++i) next();
+  begin({{1, 101}}, 10);
   std::uint64_t n = 0;
   EXPECT_FALSE((*page)->counter.draw(n));  // stopped at the mark, and has not yet claimed it
   EXPECT_EQ(n, 11u);
   pass(60 * kSecond);
-  ASSERT_EQ(returned.size(), 1u);
-  EXPECT_EQ(returned[0].first, 13u);
+  EXPECT_EQ(returned, (Pairs{{13, 101}}));
   grant(13, 113);
   Patience patience(wait_max, closed, cancelled);
   EXPECT_EQ(supply->claim(n, patience), Claim::given_up);
@@ -717,19 +658,10 @@ TEST_F(AgeingSupply, ANumberDrawnAtTheEndOfWhatWasGivenUpIsNotIssued) {
 class RenewedSupply : public SupplyTest {
  protected:
   RenewedSupply() {
-    auto source = std::make_unique<ScriptedSource>();
-    source->script = &script;
-    source->returned = &returned;
-    source->draws = &draws;
-    source->demands = &demands;
-    supply = std::make_shared<Supply>(runtime, page, std::move(source),
-                                      Supply::Options{.carry_mask = 0,
-                                                      .draws_first = true,
-                                                      .sizing = {.prefetch = 0.5},
-                                                      .renew_ns = 3 * kSecond,
-                                                      .close_wait_ns = 5 * kSecond,
-                                                      .subject = "test"},
-                                      Log());
+    Supply::Options renewed = options();
+    renewed.sizing = {.prefetch = 0.5};
+    renewed.renew_ns = 3 * kSecond;
+    supply = make(renewed);
   }
   void renew(int times) {
     for (int i = 0; i < times; ++i) {
@@ -752,17 +684,16 @@ TEST_F(RenewedSupply, AllThatAHundredRenewalsGrantedIsDrawnOnceInOrder) {
 TEST_F(RenewedSupply, WhatTheyGrantedIsGivenBackWithoutGaps) {
   for (std::uint64_t first = 1; first < 1'001; first += 10) grant(first, first + 10);
   grant(2'001, 2'011);  // the worker was another's in between, and the chain is full: burned
-  grant(2'011, 2'021);
-  prime();
+  begin({{2'011, 2'021}});
   renew(101);
   EXPECT_EQ(draws, 102);
   EXPECT_EQ(supply->stats().remaining, 1'000u);
   for (std::uint64_t n = 1; n <= 5; ++n) ASSERT_EQ(next(), n);
   supply->close();
   std::uint64_t end = 1'001;
-  for (const Range& range : returned) {
-    EXPECT_EQ(range.end, end);
-    end = range.first;
+  for (const auto& [first, range_end] : returned) {
+    EXPECT_EQ(range_end, end);
+    end = first;
   }
   EXPECT_EQ(end, 6u);
   EXPECT_EQ(supply->stats().issued, 5u);
@@ -770,8 +701,7 @@ TEST_F(RenewedSupply, WhatTheyGrantedIsGivenBackWithoutGaps) {
 }
 
 TEST_F(AgeingSupply, AClosedOneIsForgottenByItsTimer) {
-  grant(1, 101);
-  prime();
+  begin({{1, 101}});
   supply->close();
   std::weak_ptr<Supply> weak = supply;
   supply.reset();

@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <functional>
 #include <future>
-#include <string>
 #include <thread>
 
+#include "runtime/children.hpp"
 #include "runtime/lane_threads.hpp"
 
 namespace idgen {
@@ -113,17 +111,14 @@ TEST(SystemLane, AForkedChildHasAThreadOfItsOwn) {
   std::promise<void> started;
   lane->post([&] { started.set_value(); });
   started.get_future().get();
-  const pid_t child = fork();
-  if (child == 0) {
-    std::promise<pid_t> pid;
-    lane->post([&] { pid.set_value(getpid()); });
-    auto answer = pid.get_future();
-    if (answer.wait_for(std::chrono::seconds(20)) != std::future_status::ready) _exit(1);
-    _exit(answer.get() == getpid() ? 0 : 2);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(answer_of([&] {
+              std::promise<pid_t> pid;
+              lane->post([&] { pid.set_value(getpid()); });
+              auto answer = pid.get_future();
+              if (answer.wait_for(std::chrono::seconds(20)) != std::future_status::ready) return 1;
+              return answer.get() == getpid() ? 0 : 2;
+            }),
+            0);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "runtime/vm_generation.hpp"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "idgen/runtime.hpp"
+#include "runtime/children.hpp"
 #include "runtime/fake_vmclock.hpp"
 
 namespace idgen {
@@ -26,11 +26,7 @@ Generation generation_of(const std::function<void(FakeVmclock&)>& damage) {
 
 // What a child sees.
 bool holds_in_child(const std::function<bool()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body() ? 0 : 1);
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return answer_of([&] { return body() ? 0 : 1; }) == 0;
 }
 
 std::size_t mappings_of(const std::string& path) {

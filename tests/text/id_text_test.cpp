@@ -1,7 +1,4 @@
 // Ids as text: round trips, order, and what is refused.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <random>
 #include <string>

@@ -1,15 +1,13 @@
 // Messages reach terminals and logs, so they are always one line of text.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <limits>
 
-#include "idgen/status.hpp"
 #include "store/grant_rules.hpp"
+#include "vectors/expect_error.hpp"
 
 namespace idgen {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -39,12 +37,9 @@ TEST(Message, KeepsTheTextOfOtherLanguages) {
 }
 
 TEST(Message, NamesATagSoThatItCannotPassForMoreThanAName) {
-  try {
-    throw_tag_unknown("a\nb", "t\n2026-11-22 ERROR forged", "memory", "Make it");
-  } catch (const Error& error) {
-    EXPECT_THAT(error.message(), HasSubstr("tag 't\\x0A2026-11-22 ERROR forged' of namespace 'a\\x0Ab'"));
-    EXPECT_THAT(error.message(), Not(HasSubstr("\n")));
-  }
+  EXPECT_ERROR(TAG_UNKNOWN,
+               AllOf(HasSubstr("tag 't\\x0A2026-11-22 ERROR forged' of namespace 'a\\x0Ab'"), Not(HasSubstr("\n"))),
+               throw_tag_unknown("a\nb", "t\n2026-11-22 ERROR forged", "memory", "Make it"));
 }
 
 TEST(Concat, JoinsTextsQuotesAndNumbersOfEveryKind) {

@@ -1,9 +1,5 @@
 #include "idgen/pattern.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
 #include <random>
 #include <string>
 

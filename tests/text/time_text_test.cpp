@@ -1,7 +1,4 @@
 // Instants and durations as text.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <random>
 #include <string>

@@ -1,22 +1,13 @@
 // URLs of stores over a network.
 #include "idgen/url.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "idgen/status.hpp"
+#include "vectors/expect_error.hpp"
 
 namespace idgen {
 namespace {
 
 std::string refusal(const std::string& text) {
-  try {
-    (void)StoreUrl::parse(text);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::value);
-    return error.message();
-  }
-  return "";
+  return vectors::error_of(Status::value, [&] { (void)StoreUrl::parse(text); });
 }
 
 TEST(StoreUrl, HasAllItsParts) {
