@@ -22,17 +22,13 @@ void wait_until_released(const void *part) {
   CHECK(uses->released == uses->given);
 }
 
-void clock_init(struct clock *clock, int64_t unix_ms) {
-  memset(clock, 0, sizeof *clock);
-  clock->now_ns = unix_ms * MS;
-}
-
-void use_clock(idgen_config_t *config, struct clock *clock) {
+idgen_config_t *use_clock(idgen_config_t *config, struct clock *clock) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   const idgen_clock_t vtable = {
       .struct_size = sizeof vtable, .now_ns = now_ns, .sleep_ns = sleep_ns, .release = release_clock};
   CHECK_ERR(IDGEN_OK, idgen_config_set_clock(config, &vtable, clock, &err));
   ++clock->uses.given;
+  return config;
 }
 
 static idgen_status_t fail(idgen_status_t status, idgen_error_t *err) {
@@ -106,9 +102,7 @@ static idgen_status_t window_return(void *ctx, const char *name_space, uint64_t 
 
 static void release_store(void *ctx) { ++((struct store *)ctx)->uses.released; }
 
-void store_init(struct store *store) { memset(store, 0, sizeof *store); }
-
-void use_store(idgen_config_t *config, struct store *store) {
+idgen_config_t *use_store(idgen_config_t *config, struct store *store) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   const idgen_store_t vtable = {.struct_size = sizeof vtable,
                                 .segment_take = segment_take,
@@ -118,4 +112,5 @@ void use_store(idgen_config_t *config, struct store *store) {
                                 .release = release_store};
   CHECK_ERR(IDGEN_OK, idgen_config_set_store(config, &vtable, store, &err));
   ++store->uses.given;
+  return config;
 }

@@ -25,8 +25,10 @@ struct clock {
   _Atomic int64_t slept_ns;
   atomic_int frozen; /* sleeping does not move it */
 };
-void clock_init(struct clock *clock, int64_t unix_ms);
-void use_clock(idgen_config_t *config, struct clock *clock);
+#define CLOCK_AT(unix_ms) \
+  { .now_ns = (unix_ms)*MS }
+/* Returns the configuration. */
+idgen_config_t *use_clock(idgen_config_t *config, struct clock *clock);
 
 /* A store as the header describes it, for one tag and one worker; single steps can be made to fail. */
 struct store {
@@ -45,7 +47,6 @@ struct store {
   int64_t returned_to;
   uint64_t returned_unused;
 };
-void store_init(struct store *store);
-void use_store(idgen_config_t *config, struct store *store);
+idgen_config_t *use_store(idgen_config_t *config, struct store *store);
 
 #endif

@@ -17,16 +17,12 @@ static void pause_ms(int ms) {
 
 static int stop(void *ctx) { return ++*(int *)ctx >= 3; }
 
-static idgen_t *on_clock(struct clock *clock, idgen_config_t *config) {
-  use_clock(config, clock);
-  return GENERATOR(config);
-}
+static idgen_t *on_clock(struct clock *clock, idgen_config_t *config) { return GENERATOR(use_clock(config, clock)); }
 
 /* The clock is known, so every bit of every id is. */
 static void ids_are_exact(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct clock clock;
-  clock_init(&clock, START_MS);
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = on_clock(&clock, config_with("store", "memory:exact", "worker", "5", "sequence_start", "zero", NULL));
   const uint64_t tick = UINT64_C(1) << 22, base = 1000000 * tick | 5 << 12;
   uint64_t id = 0, ids[4096];
@@ -77,10 +73,9 @@ static void ids_are_exact(void) {
 
 static void waits_are_bounded(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct clock clock;
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   uint64_t ids[4096], id = 0;
   size_t written = 0;
-  clock_init(&clock, START_MS);
   /* A tick of 1 s, and patience for 10 ms. */
   idgen_t *g = on_clock(
       &clock, config_with("store", "memory:bounded", "worker", "0", "layout", "js53", "wait_max", "10ms", NULL));
@@ -96,9 +91,7 @@ static void waits_are_bounded(void) {
 
 static void is_released_once(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct clock first, second;
-  clock_init(&first, START_MS);
-  clock_init(&second, START_MS);
+  RELEASED struct clock first = CLOCK_AT(START_MS), second = CLOCK_AT(START_MS);
   idgen_config_t *config = config_with("store", "memory:released", "worker", "0", NULL);
   use_clock(config, &first);
   use_clock(config, &second); /* replaces it */
@@ -115,9 +108,8 @@ static void is_released_once(void) {
   CHECK(second.uses.released == 1 && first.uses.released == 1);
 
   /* A generator that could not be made has released it. The epoch is in that clock's future. */
-  RELEASED struct clock third;
+  RELEASED struct clock third = CLOCK_AT(EPOCH_MS - 1);
   uint64_t id = 0;
-  clock_init(&third, EPOCH_MS - 1);
   config = config_with("store", "memory:released", "worker", "0", NULL);
   use_clock(config, &third);
   CHECK_ERR(IDGEN_E_LIFETIME, idgen_create(config, &a, &err));
@@ -144,8 +136,7 @@ void clock_set_back(void) {
   for (int p = 0; p < 3; ++p) {
     const int is_wait = p == 0, is_continue = p == 1, is_fail = p == 2;
     idgen_error_t err = IDGEN_ERROR_INIT;
-    RELEASED struct clock clock;
-    clock_init(&clock, START_MS);
+    RELEASED struct clock clock = CLOCK_AT(START_MS);
     idgen_t *g = on_clock(&clock, config_with("store", "memory:back", "namespace", policies[p], "worker", "1",
                                               "on_clock_back", policies[p], NULL));
     uint64_t before = 0, id = 0;
@@ -170,11 +161,9 @@ void clock_set_back(void) {
 
 static void segments_on_a_host_store(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct store store;
-  store_init(&store);
+  RELEASED struct store store = {0};
   idgen_config_t *config =
-      config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", NULL);
-  use_store(config, &store);
+      use_store(config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", NULL), &store);
   idgen_t *g = NULL;
   /* The host's own status and text come through. */
   store.fail_takes = 1007;
@@ -197,13 +186,16 @@ static void segments_on_a_host_store(void) {
   idgen_destroy(g);
   wait_until_released(&store);
   CHECK(store.uses.released == 1);
+}
 
-  /* While running: ids continue to the end of the reservation, then the host's status. */
-  store_init(&store);
-  config = config_with("kind", "segment", "tag", "t", "segment.step", "100", "segment.runway", "0", "wait_max", "50ms",
-                       NULL);
-  use_store(config, &store);
-  g = GENERATOR(config);
+/* Ids continue to the end of the reservation, then comes the host's status. */
+static void a_host_store_that_fails_while_running(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  RELEASED struct store store = {0};
+  idgen_t *g = GENERATOR(use_store(config_with("kind", "segment", "tag", "t", "segment.step", "100", "segment.runway",
+                                               "0", "wait_max", "50ms", NULL),
+                                   &store));
+  uint64_t id = 0;
   store.fail_takes = 2000000;
   uint64_t ids[200];
   size_t written = 0;
@@ -244,10 +236,9 @@ static void segments_on_a_host_store(void) {
 
 static void a_store_finds_its_failure_again_by_a_number(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct store store;
-  store_init(&store);
-  idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", "wait_max", "50ms", NULL);
-  use_store(config, &store);
+  RELEASED struct store store = {0};
+  idgen_config_t *config =
+      use_store(config_with("kind", "segment", "tag", "t", "segment.step", "10", "wait_max", "50ms", NULL), &store);
   idgen_t *g = NULL;
   store.fail_takes = 1007;
   store.cause = 41;
@@ -274,8 +265,7 @@ static void a_store_finds_its_failure_again_by_a_number(void) {
 
 static void a_store_that_waits_for_its_caller_ends_the_callers_wait(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct store store;
-  store_init(&store);
+  RELEASED struct store store = {0};
   idgen_config_t *config =
       config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", "wait_max", "1h", NULL);
   use_store(config, &store);
@@ -299,15 +289,12 @@ static void a_store_that_waits_for_its_caller_ends_the_callers_wait(void) {
 
 static void a_host_store_may_grant_up_to_the_largest_number(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct store store;
   idgen_t *g = NULL;
   uint64_t ids[10];
   size_t written = 0;
   for (int beyond = 0; beyond <= 1; ++beyond) {
-    store_init(&store);
-    store.max_id = (uint64_t)INT64_MAX - 10 + (uint64_t)beyond;
-    idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", NULL);
-    use_store(config, &store);
+    RELEASED struct store store = {.max_id = (uint64_t)INT64_MAX - 10 + (uint64_t)beyond};
+    idgen_config_t *config = use_store(config_with("kind", "segment", "tag", "t", "segment.step", "10", NULL), &store);
     const idgen_status_t status = idgen_create(config, &g, &err);
     CHECK_ERR(beyond ? IDGEN_E_STORE_DAMAGED : IDGEN_OK, status);
     idgen_config_destroy(config);
@@ -325,13 +312,11 @@ static void a_host_store_decides_how_much_it_grants(void) {
   static const uint64_t counts[] = {7, 5000};
   idgen_error_t err = IDGEN_ERROR_INIT;
   for (size_t i = 0; i < 2; ++i) {
-    RELEASED struct store store;
-    store_init(&store);
+    RELEASED struct store store = {0};
     store.own_count = counts[i];
-    idgen_config_t *config = config_with("kind", "segment", "namespace", "shop", "tag", "orders", "segment.step",
-                                         "1000", "segment.runway", "0", NULL);
-    use_store(config, &store);
-    idgen_t *g = GENERATOR(config);
+    idgen_t *g = GENERATOR(use_store(config_with("kind", "segment", "namespace", "shop", "tag", "orders",
+                                                 "segment.step", "1000", "segment.runway", "0", NULL),
+                                     &store));
     uint64_t ids[100];
     size_t written = 0;
     CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 100, &written, &err));
@@ -346,14 +331,9 @@ static void a_host_store_decides_how_much_it_grants(void) {
 
 static void windows_on_a_host_store(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct store store;
-  RELEASED struct clock clock;
-  store_init(&store);
-  clock_init(&clock, START_MS);
-  idgen_config_t *config = config_with("worker", "9", "namespace", "ns", NULL);
-  use_store(config, &store);
-  use_clock(config, &clock);
-  idgen_t *g = GENERATOR(config);
+  RELEASED struct store store = {0};
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
+  idgen_t *g = GENERATOR(use_clock(use_store(config_with("worker", "9", "namespace", "ns", NULL), &store), &clock));
   const idgen_window_request_t *asked = &store.last_request;
   CHECK(asked->struct_size == sizeof *asked && asked->worker == 9 && asked->fence == 0 && asked->now_ms == START_MS);
   CHECK(asked->width_ms == 10000 && asked->min_ms > 0 && asked->max_start_ms == START_MS + 20000);
@@ -371,12 +351,10 @@ static void windows_on_a_host_store(void) {
 
 static void a_host_store_may_be_partial(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct store store;
-  store_init(&store);
+  RELEASED struct store store = {0};
   idgen_t *g = NULL;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
-  idgen_config_t *config = config_with("kind", "segment", "tag", "t", NULL);
-  use_store(config, &store);
+  idgen_config_t *config = use_store(config_with("kind", "segment", "tag", "t", NULL), &store);
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_store_create(config, &err));
   CHECK_SAYS("made by the host");
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_segment_create(config, &err));
@@ -392,6 +370,7 @@ static void a_host_store_may_be_partial(void) {
 
 void host_store(void) {
   segments_on_a_host_store();
+  a_host_store_that_fails_while_running();
   a_host_store_may_grant_up_to_the_largest_number();
   a_store_finds_its_failure_again_by_a_number();
   a_store_that_waits_for_its_caller_ends_the_callers_wait();
@@ -418,10 +397,9 @@ void host_log(void) {
   const idgen_log_t with_release = {.struct_size = sizeof with_release, .write = write_log, .release = release_log};
   const idgen_log_t without = {.struct_size = sizeof without, .write = write_log};
   RELEASED struct log log, other;
-  RELEASED struct clock clock;
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   memset(&log, 0, sizeof log);
   memset(&other, 0, sizeof other);
-  clock_init(&clock, START_MS);
   idgen_config_t *config = config_with("store", "memory:log", "worker", "2", "on_clock_back", "continue", NULL);
   CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, &with_release, &other, &err));
   ++other.uses.given;

@@ -1,5 +1,4 @@
 /* Ids as text by a pattern: of a layout, of a configuration, and as a generator makes them. */
-#include <stdio.h>
 #include <string.h>
 
 #include "check.h"

@@ -26,11 +26,8 @@ struct table {
   idgen_status_t fails;
 };
 
-static void table_init(struct table *table) {
-  memset(table, 0, sizeof *table);
-  pthread_mutex_init(&table->lock, NULL);
-  table->now_ms = START_MS;
-}
+#define TABLE \
+  { .lock = PTHREAD_MUTEX_INITIALIZER, .now_ms = START_MS }
 
 static idgen_worker_row_t *row_of(struct table *table, uint64_t worker) {
   idgen_worker_row_t *free_row = NULL;
@@ -145,8 +142,7 @@ static idgen_config_t *at(struct table *table, struct clock *clock, const char *
                                        "sequence_start", "zero", NULL);
   CHECK_ERR(IDGEN_OK, idgen_config_set_store(config, &kRows, table, &err));
   ++table->uses.given;
-  use_clock(config, clock);
-  return config;
+  return use_clock(config, clock);
 }
 
 static void pass_ms(struct table *table, struct clock *clock, int64_t ms) {
@@ -178,10 +174,8 @@ static idgen_stats_t draw_until_asked(idgen_t *g) {
 
 static void a_worker_is_taken_renewed_in_one_step_and_given_back(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock;
-  table_init(&table);
-  clock_init(&clock, START_MS + 40);
+  RELEASED struct table table = TABLE;
+  RELEASED struct clock clock = CLOCK_AT(START_MS + 40);
   idgen_t *g = GENERATOR(at(&table, &clock, "7"));
   const idgen_worker_row_t *row = &table.rows[0];
   CHECK(row->worker == 7 && row->fence == 1 && strlen(row->owner) == 32);
@@ -213,11 +207,8 @@ static void a_worker_is_taken_renewed_in_one_step_and_given_back(void) {
 
 static void a_second_owner_is_refused_until_the_lease_has_ended(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock, later;
-  table_init(&table);
-  clock_init(&clock, START_MS);
-  clock_init(&later, START_MS);
+  RELEASED struct table table = TABLE;
+  RELEASED struct clock clock = CLOCK_AT(START_MS), later = CLOCK_AT(START_MS);
   idgen_t *first = GENERATOR(at(&table, &clock, "7")), *second = NULL;
   idgen_config_t *config = at(&table, &later, "7");
   CHECK_ERR(IDGEN_E_WORKER_BUSY, idgen_create(config, &second, &err));
@@ -248,11 +239,9 @@ static void a_second_owner_is_refused_until_the_lease_has_ended(void) {
 
 static void a_clock_that_is_ahead_of_the_stores_reserves_nothing(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock;
+  RELEASED struct table table = TABLE;
+  RELEASED struct clock clock = CLOCK_AT(START_MS + 20001);
   idgen_t *g = NULL;
-  table_init(&table);
-  clock_init(&clock, START_MS + 20001);
   idgen_config_t *config = at(&table, &clock, "7");
   CHECK_ERR(IDGEN_E_CLOCK_LEAP, idgen_create(config, &g, &err));
   CHECK_SAYS("20001 ms ahead of the store's");
@@ -279,11 +268,9 @@ static int64_t next_unix_ms(idgen_t *g) {
 
 static void a_change_whose_answer_is_lost_is_burned(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock;
+  RELEASED struct table table = TABLE;
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = NULL;
-  table_init(&table);
-  clock_init(&clock, START_MS);
   table.loses_answers = 1;
   idgen_config_t *config = at(&table, &clock, "7");
   CHECK_ERR(IDGEN_E_STORE_UNAVAILABLE, idgen_create(config, &g, &err));
@@ -308,11 +295,9 @@ static void a_change_whose_answer_is_lost_is_burned(void) {
 
 static void another_layout_is_refused(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock;
+  RELEASED struct table table = TABLE;
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = NULL;
-  table_init(&table);
-  clock_init(&clock, START_MS);
   idgen_destroy(GENERATOR(at(&table, &clock, "7")));
   idgen_config_t *config = at(&table, &clock, "8");
   CHECK_ERR(IDGEN_OK, idgen_config_set(config, "layout", "time:41ms worker:10 sequence:11", &err));
@@ -331,10 +316,8 @@ static void count_worker(void *ctx, const idgen_worker_info_t *info) {
 
 static void a_worker_that_is_auto_is_leased_and_workers_are_shown_listed_and_repaired(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock;
-  table_init(&table);
-  clock_init(&clock, START_MS);
+  RELEASED struct table table = TABLE;
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *first = GENERATOR(at(&table, &clock, "auto")), *second = GENERATOR(at(&table, &clock, "auto"));
   idgen_config_t *config = at(&table, &clock, "5");
   uint64_t seen[ROWS + 1] = {0};
@@ -374,12 +357,10 @@ static void a_worker_that_is_auto_is_leased_and_workers_are_shown_listed_and_rep
 
 static void a_row_that_cannot_be_is_damage(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock;
   idgen_t *g = NULL;
   for (int i = 0; i < 4; ++i) {
-    table_init(&table);
-    clock_init(&clock, START_MS);
+    RELEASED struct table table = TABLE;
+    RELEASED struct clock clock = CLOCK_AT(START_MS);
     idgen_worker_row_t *row = &table.rows[0];
     row->worker = 7, row->fence = 1, row->hw_ms = START_MS;
     if (i == 0) strcpy(row->owner, "mine");
@@ -396,11 +377,9 @@ static void a_row_that_cannot_be_is_damage(void) {
 
 static void a_table_that_fails_is_told_by_its_own_words(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock;
+  RELEASED struct table table = TABLE;
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = NULL;
-  table_init(&table);
-  clock_init(&clock, START_MS);
   table.fails = IDGEN_E_STORE_MISSING;
   idgen_config_t *config = at(&table, &clock, "auto");
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_create(config, &g, &err));
@@ -415,10 +394,8 @@ static idgen_status_t next_in_child(void *generator, idgen_error_t *err) {
 
 static void a_forked_child_is_refused(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  RELEASED struct clock clock;
-  table_init(&table);
-  clock_init(&clock, START_MS);
+  RELEASED struct table table = TABLE;
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = GENERATOR(at(&table, &clock, "auto"));
   uint64_t id;
   CHECK_ERR(IDGEN_E_FORKED, in_child(next_in_child, g, &err));
@@ -437,8 +414,7 @@ static idgen_status_t some_window(void *ctx, const idgen_window_request_t *reque
 
 static void a_table_of_functions_is_whole_or_refused(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct table table;
-  table_init(&table);
+  RELEASED struct table table = TABLE;
   idgen_config_t *config = config_with("worker", "7", "namespace", "shop", NULL);
   idgen_store_t store = kRows;
   store.worker_list = NULL;
@@ -475,8 +451,7 @@ static void a_store_that_only_takes_windows_or_segments_says_what_it_lacks(void)
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_worker_show(config, &info, &err));
   CHECK_SAYS("worker_read");
   idgen_destroy(GENERATOR(config));
-  RELEASED struct store segments;
-  store_init(&segments);
+  RELEASED struct store segments = {0};
   config = config_with("worker", "auto", NULL);
   use_store(config, &segments);
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_create(config, &g, &err));

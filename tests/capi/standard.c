@@ -1,6 +1,5 @@
 /* UUIDs, ULIDs and ObjectIds: made, read, written, taken apart. In children: tests/faults/fork_test.cpp. */
 #include <idgen/standard.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -92,8 +92,7 @@ static void ids_with_an_owner_fail_too(void) {
 
 static void what_fails_by_itself_does_not_count(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  RELEASED struct clock clock;
-  clock_init(&clock, START_MS);
+  RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_config_t *config = config_with("worker", "1", "on_clock_back", "fail", NULL);
   uint64_t first = 0, id = 0, ids[2];
   size_t written = 0;
