@@ -12,13 +12,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -32,43 +31,26 @@ import org.junit.jupiter.api.io.TempDir;
 /** Generators that their first use opens. */
 class LazyGeneratorTest {
   /** A store that fails as it is told, and holds whoever asks until it may answer. */
-  private static class Told implements Store {
-    final Queue<Integer> failures = new ArrayDeque<>();
+  private static class Told extends Counter {
     final CountDownLatch asked = new CountDownLatch(1);
     final CountDownLatch mayAnswer;
-    long maxId;
 
-    Told(boolean answersAtOnce, int... failures) {
+    Told(boolean answersAtOnce, Integer... failures) {
       mayAnswer = new CountDownLatch(answersAtOnce ? 0 : 1);
-      for (int failure : failures) this.failures.add(failure);
-    }
-
-    @Override
-    public long segmentTake(String namespace, String tag, long count) throws Exception {
-      asked.countDown();
-      mayAnswer.await();
-      synchronized (this) {
-        Integer failure = failures.poll();
+      var next = new ConcurrentLinkedQueue<>(List.of(failures));
+      beforeTake = () -> {
+        asked.countDown();
+        mayAnswer.await();
+        Integer failure = next.poll();
         if (failure != null) throw IdgenException.of(failure, "as it was told");
-        maxId += count;
-        return maxId - count + 1;
-      }
+        return null;
+      };
     }
 
-    @Override
-    public synchronized void segmentReturn(String namespace, String tag, long last, long unused) {
-      if (maxId == last) maxId -= unused;
-    }
-  }
-
-  /** Down for ever. */
-  private static class Down implements Store {
-    final CountDownLatch asked = new CountDownLatch(1);
-
-    @Override
-    public long segmentTake(String namespace, String tag, long count) {
-      asked.countDown();
-      throw IdgenException.of(Status.STORE_UNAVAILABLE, "down");
+    static Told down() {
+      var store = new Told(true);
+      store.failure = IdgenException.of(Status.STORE_UNAVAILABLE, "down");
+      return store;
     }
   }
 
@@ -186,7 +168,7 @@ class LazyGeneratorTest {
 
   @Test
   void anInterruptEndsTheWaitForAStoreThatIsDown() throws Exception {
-    var store = new Down();
+    var store = Told.down();
     var rows = on(store).buildLazy(Duration.ofSeconds(Long.MAX_VALUE));
     var draw = pool.submit(() -> {
       assertThrows(CancelledException.class, rows::next);
@@ -234,19 +216,19 @@ class LazyGeneratorTest {
     unused.close();
     var closed = assertThrows(ClosedException.class, unused::next);
     assertEquals("kind=segment tag=t: the lazy generator is closed; make another one", closed.getMessage());
-    assertEquals(0, store.maxId, "the store was never asked");
+    assertEquals(0, store.maxId(), "the store was never asked");
     var used = on(store).buildLazy();
     assertEquals(1, used.next());
     used.close();
     used.close();
-    assertEquals(1, store.maxId, "the rest went back");
+    assertEquals(1, store.maxId(), "the rest went back");
     assertThrows(ClosedException.class, used::next);
     assertFalse(used.isOpen());
   }
 
   @Test
   void closingEndsAnOpeningThatWaitsForItsStore() throws Exception {
-    var store = new Down();
+    var store = Told.down();
     var rows = on(store).buildLazy(Duration.ofDays(1));
     var opens = pool.submit(rows::next);
     store.asked.await();
@@ -263,9 +245,7 @@ class LazyGeneratorTest {
     rows.close();
     store.mayAnswer.countDown();
     assertInstanceOf(ClosedException.class, failure(opens));
-    synchronized (store) {
-      assertEquals(0, store.maxId);
-    }
+    assertEquals(0, store.maxId());
   }
 
   @Test

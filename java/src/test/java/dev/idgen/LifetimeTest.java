@@ -17,36 +17,6 @@ import org.junit.jupiter.api.Test;
 
 /** Opening and closing a generator on a store that fails or hangs. */
 class LifetimeTest {
-  private static final Callable<Void> AT_ONCE = () -> null;
-
-  /** A counter that does something before each of its calls. */
-  private static final class Hooked implements Store {
-    private final Callable<Void> beforeTake;
-    private final Callable<Void> beforeReturn;
-    private long maxId;
-
-    Hooked(Callable<Void> beforeTake, Callable<Void> beforeReturn) {
-      this.beforeTake = beforeTake;
-      this.beforeReturn = beforeReturn;
-    }
-
-    @Override
-    public long segmentTake(String namespace, String tag, long count) throws Exception {
-      beforeTake.call();
-      return add(count) - count + 1;
-    }
-
-    @Override
-    public void segmentReturn(String namespace, String tag, long last, long unused) throws Exception {
-      beforeReturn.call();
-      if (add(0) == last) add(-unused);
-    }
-
-    synchronized long add(long count) {
-      return maxId += count;
-    }
-  }
-
   private static Generator.Builder on(Store store) {
     return Generator.builder().kind("segment").tag("orders").segmentStep(10).set("segment.runway", "0").store(store);
   }
@@ -54,9 +24,10 @@ class LifetimeTest {
   @Test
   void whatTheStoreDoesNotTakeBackIsALineInTheLogAndNoException() throws Exception {
     var warnings = new LinkedBlockingQueue<String>();
-    var store = new Hooked(AT_ONCE, () -> {
+    var store = new Counter();
+    store.beforeReturn = () -> {
       throw new IllegalStateException("connection reset by peer");
-    });
+    };
     BiConsumer<System.Logger.Level, String> log = (level, text) -> {
       if (level == System.Logger.Level.WARNING) warnings.add(text);
     };
@@ -71,7 +42,7 @@ class LifetimeTest {
     assertEquals(0, seen.getSuppressed().length);
     String said = warnings.take();
     assertTrue(said.contains("connection reset by peer"), said);
-    assertEquals(0, store.add(0) % 10, "a part of the rest was given back");
+    assertEquals(0, store.maxId() % 10, "a part of the rest was given back");
   }
 
   /** A store's call that does not return until it is released. It may react to interrupts or ignore them. */
@@ -126,7 +97,9 @@ class LifetimeTest {
   void interruptingBuildEndsItsWaitForTheStore() throws Exception {
     for (var how : HOWS) {
       var hang = new Hang();
-      var builder = on(new Hooked(how.apply(hang), AT_ONCE)).waitMax(Duration.ofHours(1));
+      var store = new Counter();
+      store.beforeTake = how.apply(hang);
+      var builder = on(store).waitMax(Duration.ofHours(1));
       var end = interrupted(hang, () -> assertThrows(CancelledException.class, builder::build));
       assertEquals(Status.CANCELLED, end.status());
     }
@@ -136,7 +109,9 @@ class LifetimeTest {
   void interruptingCloseEndsItsWaitForTheStoreAndTheGeneratorIsClosedAllTheSame() throws Exception {
     for (var how : HOWS) {
       var hang = new Hang();
-      var orders = on(new Hooked(AT_ONCE, how.apply(hang))).set("store_timeout", "10m").build();
+      var store = new Counter();
+      store.beforeReturn = how.apply(hang);
+      var orders = on(store).set("store_timeout", "10m").build();
       orders.next();
       interrupted(hang, () -> {
         orders.close();

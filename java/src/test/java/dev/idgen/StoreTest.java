@@ -13,10 +13,8 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
@@ -24,25 +22,6 @@ import org.junit.jupiter.api.Test;
 
 /** Stores of the program's own; tests/servers has those of {@link SqlStore} with real servers. */
 class StoreTest {
-  private static class Counter implements Store {
-    long maxId;
-    volatile Callable<Exception> failure;
-    final Set<Thread> daemons = ConcurrentHashMap.newKeySet();
-
-    @Override
-    public synchronized long segmentTake(String namespace, String tag, long count) throws Exception {
-      if (Thread.currentThread().isDaemon()) daemons.add(Thread.currentThread());
-      if (failure != null) throw failure.call();
-      maxId += count;
-      return maxId - count + 1;
-    }
-
-    @Override
-    public synchronized void segmentReturn(String namespace, String tag, long last, long unused) {
-      if (maxId == last) maxId -= unused;
-    }
-  }
-
   private static Generator.Builder on(Store store) {
     return Generator.builder().kind("segment").tag("orders").segmentStep(10).store(store);
   }
@@ -53,15 +32,7 @@ class StoreTest {
     try (var orders = on(store).build()) {
       assertEquals(25, orders.nextBatch(25)[24]);
     }
-    assertEquals(25, store.maxId);
-  }
-
-  private static class AboveCounter extends Counter {
-    @Override
-    public synchronized long segmentTakeAbove(String namespace, String tag, long count, long above) throws Exception {
-      maxId = Math.max(maxId, above);
-      return segmentTake(namespace, tag, count);
-    }
+    assertEquals(25, store.maxId());
   }
 
   private static String serial(Store store, String pattern) {
@@ -72,7 +43,13 @@ class StoreTest {
 
   @Test
   void serialsWithADateNeedAStoreThatGrantsAboveANumber() {
-    var store = new AboveCounter();
+    var store = new Counter() {
+      @Override
+      public long segmentTakeAbove(String namespace, String tag, long count, long above) throws Exception {
+        segmentTake(namespace, tag, Math.max(above - maxId(), 0));
+        return segmentTake(namespace, tag, count);
+      }
+    };
     assertTrue(serial(store, "{yyyyMMdd}-{0000}").endsWith("-0001"));
     assertTrue(serial(store, "{yyyyMMdd}-{0000}").endsWith("-0002"));
     assertEquals("C0001", serial(new Counter(), "C{0000}"));
@@ -82,15 +59,19 @@ class StoreTest {
 
   @Test
   void manyThreadsDrawWhileTheLibrarysOwnAsksAhead() throws Exception {
+    var asksAhead = new AtomicBoolean();
     var store = new Counter();
+    var thisOne = Thread.currentThread();
+    store.beforeTake = () ->
+        asksAhead.compareAndSet(false, Thread.currentThread() != thisOne && Thread.currentThread().isDaemon());
     try (var orders = on(store).build()) {
       Ids.assertDistinct(Threads.together(4, () -> LongStream.generate(orders::next).limit(500).toArray()));
     }
-    assertTrue(store.maxId >= 2000);
-    assertFalse(store.daemons.isEmpty(), "the library's own thread asks ahead, and keeps no JVM alive");
+    assertTrue(store.maxId() >= 2000);
+    assertTrue(asksAhead.get(), "the library's own thread, which keeps no JVM alive");
   }
 
-  private static IdgenException failure(Callable<Exception> failure) {
+  private static IdgenException failure(Throwable failure) {
     var store = new Counter();
     store.failure = failure;
     return assertThrows(IdgenException.class, () -> on(store).waitMax(Duration.ZERO).build());
@@ -98,27 +79,25 @@ class StoreTest {
 
   @Test
   void whatAStoreThrowsBecomesTheExceptionOfTheCall() {
-    var known = failure(() -> IdgenException.of(Status.TAG_UNKNOWN, "no such tag here"));
+    var known = failure(IdgenException.of(Status.TAG_UNKNOWN, "no such tag here"));
     assertInstanceOf(StoreException.class, known);
     assertEquals(Status.TAG_UNKNOWN, known.status());
     assertEquals("no such tag here", known.getMessage());
-    assertInstanceOf(ExhaustedException.class, failure(() -> IdgenException.of(Status.EXHAUSTED, "all gone")));
+    assertInstanceOf(ExhaustedException.class, failure(IdgenException.of(Status.EXHAUSTED, "all gone")));
 
-    var other = failure(() -> new IllegalStateException("no\nroom"));
+    var other = failure(new IllegalStateException("no\nroom"));
     assertEquals(Status.HOST, other.status());
     assertTrue(other.retryable());
     assertEquals("the program's own store: IllegalStateException: no room", other.getMessage());
 
-    var secret = failure(() -> new SQLException("db://app:s3cr3t:@/x@db password='s3 cr3t' pwd=s3cr3t"));
+    var secret = failure(new SQLException("db://app:s3cr3t:@/x@db password='s3 cr3t' pwd=s3cr3t"));
     assertEquals(
         "the program's own store: SQLException: db://app:***@db password=*** pwd=***", secret.getMessage());
 
-    var thrown = failure(() -> {
-      throw new OutOfMemoryError("not really");
-    });
+    var thrown = failure(new OutOfMemoryError("not really"));
     assertEquals("the program's own store: OutOfMemoryError: not really", thrown.getMessage());
 
-    String cut = failure(() -> new IllegalStateException("ü".repeat(600))).getMessage();
+    String cut = failure(new IllegalStateException("ü".repeat(600))).getMessage();
     assertTrue(cut.endsWith("ü"), cut);
   }
 
@@ -143,19 +122,19 @@ class StoreTest {
   }
 
   @Test
-  void theCauseOfAnErrorIsWhatTheStoreThrew() throws Exception {
+  void theCauseOfAnErrorIsWhatTheStoreThrew() {
     var stores = List.of(new Counter(), new Counter());
     var generators = stores.stream().map(store -> on(store).waitMax(Duration.ofMillis(200)).build()).toList();
     for (var store : stores) {
-      var thrown = new IllegalStateException("the same words");
-      store.failure = () -> thrown;
-      assertSame(thrown, assertThrows(IdgenException.class, () -> on(store).waitMax(Duration.ZERO).build()).getCause());
+      store.failure = new IllegalStateException("the same words");
+      assertSame(
+          store.failure, assertThrows(IdgenException.class, () -> on(store).waitMax(Duration.ZERO).build()).getCause());
     }
     for (int i = 0; i < stores.size(); i++) {
       var orders = generators.get(i);
       var failed = assertThrows(IdgenException.class, () -> orders.nextBatch(100));
       assertTrue(failed.getMessage().contains("the same words"), failed::getMessage);
-      assertSame(stores.get(i).failure.call(), failed.getCause());
+      assertSame(stores.get(i).failure, failed.getCause());
       stores.get(i).failure = null;
       orders.close();
     }
@@ -171,12 +150,11 @@ class StoreTest {
     }
   }
 
-  private static WeakReference<Exception> failedOnce(Counter store, Generator orders) {
-    var thrown = new IllegalStateException("away");
-    store.failure = () -> thrown;
+  private static WeakReference<Throwable> failedOnce(Counter store, Generator orders) {
+    var thrown = new WeakReference<Throwable>(store.failure = new IllegalStateException("away"));
     assertThrows(IdgenException.class, () -> orders.nextBatch(100));
     store.failure = null;
-    return new WeakReference<>(thrown);
+    return thrown;
   }
 
   /** The test is over in time only if the store's failure ends the wait. */

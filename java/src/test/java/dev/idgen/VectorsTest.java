@@ -34,75 +34,68 @@ class VectorsTest {
 
   @Test
   void everyPresetHasTheSameTextEpochAndCapacity() {
-    var rows = Vectors.rows("presets.tsv");
-    assertEquals(rows.stream().map(row -> row[0]).toList(), Layout.presets());
-    forEach(
-        rows,
-        row -> {
-          var info = Layout.parse(row[0]).info();
-          assertEquals(row[0], info.preset());
-          assertEquals(row[1], info.text());
-          assertEquals(Long.parseLong(row[2]), info.epochUnixMs());
-          assertEquals(Integer.parseInt(row[3]), info.bits());
-          assertEquals(Long.parseUnsignedLong(row[4]), info.idsPerTick());
-          assertEquals(Long.parseUnsignedLong(row[5]), info.workers());
-          assertEquals(Long.parseLong(row[6]), info.lastUnixMs());
-          assertEquals(row[7].equals("1"), info.isUnsigned());
-          assertEquals(row[8].equals("1"), info.isJsSafe());
-          assertEquals(Long.parseLong(row[9]), info.tickMs());
-        });
+    assertEquals(Vectors.rows("presets.tsv").stream().map(row -> row[0]).toList(), Layout.presets());
+    forEach("presets.tsv", row -> {
+      var info = Layout.parse(row[0]).info();
+      assertEquals(row[0], info.preset());
+      assertEquals(row[1], info.text());
+      assertEquals(Long.parseLong(row[2]), info.epochUnixMs());
+      assertEquals(Integer.parseInt(row[3]), info.bits());
+      assertEquals(Long.parseUnsignedLong(row[4]), info.idsPerTick());
+      assertEquals(Long.parseUnsignedLong(row[5]), info.workers());
+      assertEquals(Long.parseLong(row[6]), info.lastUnixMs());
+      assertEquals(row[7].equals("1"), info.isUnsigned());
+      assertEquals(row[8].equals("1"), info.isJsSafe());
+      assertEquals(Long.parseLong(row[9]), info.tickMs());
+    });
   }
 
   @Test
   void everyIdDecodesToItsFieldsAndTheFieldsEncodeToTheId() {
-    forEach(
-        Vectors.rows("layouts.tsv"),
-        row -> {
-          // Layouts without time have no epoch: the library refuses one.
-          var layout = row[1].equals("-") ? Layout.parse(row[0]) : Layout.parse(row[0], row[1]);
-          long id = Long.parseUnsignedLong(row[2]);
-          var parts = layout.decode(id);
-          Map<Field, Long> values = new EnumMap<>(Field.class);
-          for (Field field : FIELDS) {
-            String wanted = row[4 + field.ordinal()];
-            assertEquals(!wanted.equals("-"), parts.has(field), field + " of " + row[2]);
-            assertEquals(Vectors.unsigned(wanted), parts.get(field), field + " of " + row[2]);
-            if (parts.has(field)) values.put(field, parts.get(field));
-          }
-          if (parts.has(Field.TIME)) {
-            assertEquals(Long.parseLong(row[3]), parts.unixMs());
-            assertEquals(Long.parseLong(row[3]), parts.instant().toEpochMilli());
-          }
-          assertEquals(id, layout.encode(parts));
-          assertEquals(id, layout.encode(IdParts.of(values)));
-          assertEquals(parts, layout.decode(WideId.of(id)));
-          assertEquals(WideId.of(id), layout.encodeWide(parts));
-        });
+    forEach("layouts.tsv", row -> {
+      // Layouts without time have no epoch: the library refuses one.
+      var layout = row[1].equals("-") ? Layout.parse(row[0]) : Layout.parse(row[0], row[1]);
+      long id = Long.parseUnsignedLong(row[2]);
+      var parts = layout.decode(id);
+      Map<Field, Long> values = new EnumMap<>(Field.class);
+      for (Field field : FIELDS) {
+        String wanted = row[4 + field.ordinal()];
+        assertEquals(!wanted.equals("-"), parts.has(field), field + " of " + row[2]);
+        assertEquals(Vectors.unsigned(wanted), parts.get(field), field + " of " + row[2]);
+        if (parts.has(field)) values.put(field, parts.get(field));
+      }
+      if (parts.has(Field.TIME)) {
+        assertEquals(Long.parseLong(row[3]), parts.unixMs());
+        assertEquals(Long.parseLong(row[3]), parts.instant().toEpochMilli());
+      }
+      assertEquals(id, layout.encode(parts));
+      assertEquals(id, layout.encode(IdParts.of(values)));
+      assertEquals(parts, layout.decode(WideId.of(id)));
+      assertEquals(WideId.of(id), layout.encodeWide(parts));
+    });
   }
 
   @Test
   void everyIdOfSixteenBytesDecodesToItsFieldsAndTheFieldsEncodeToTheId() {
-    forEach(
-        Vectors.rows("layouts_wide.tsv"),
-        row -> {
-          var layout = Layout.parse(row[0], row[1]);
-          var id = wideId(row[2]);
-          var parts = layout.decode(id);
-          for (Field field : FIELDS) {
-            String wanted = row[4 + field.ordinal()];
-            assertEquals(!wanted.equals("-"), parts.has(field), field + " of " + row[2]);
-            var number = new BigInteger(wanted.equals("-") ? "0" : wanted);
-            assertEquals(number.longValue(), parts.get(field), field + " of " + row[2]);
-            if (field == Field.SEGMENT) assertEquals(number.shiftRight(64).longValueExact(), parts.segmentHigh());
-          }
-          if (parts.has(Field.TIME)) assertEquals(Long.parseLong(row[3]), parts.unixMs());
-          if (parts.has(Field.SEGMENT)) {
-            assertTrue(parts.toString().contains("segment=" + row[12] + "]"), parts::toString);
-          }
-          assertEquals(id, layout.encodeWide(parts));
-          assertThrows(ConfigException.class, () -> layout.decode(0));
-          assertThrows(ConfigException.class, () -> layout.encode(parts));
-        });
+    forEach("layouts_wide.tsv", row -> {
+      var layout = Layout.parse(row[0], row[1]);
+      var id = wideId(row[2]);
+      var parts = layout.decode(id);
+      for (Field field : FIELDS) {
+        String wanted = row[4 + field.ordinal()];
+        assertEquals(!wanted.equals("-"), parts.has(field), field + " of " + row[2]);
+        var number = new BigInteger(wanted.equals("-") ? "0" : wanted);
+        assertEquals(number.longValue(), parts.get(field), field + " of " + row[2]);
+        if (field == Field.SEGMENT) assertEquals(number.shiftRight(64).longValueExact(), parts.segmentHigh());
+      }
+      if (parts.has(Field.TIME)) assertEquals(Long.parseLong(row[3]), parts.unixMs());
+      if (parts.has(Field.SEGMENT)) {
+        assertTrue(parts.toString().contains("segment=" + row[12] + "]"), parts::toString);
+      }
+      assertEquals(id, layout.encodeWide(parts));
+      assertThrows(ConfigException.class, () -> layout.decode(0));
+      assertThrows(ConfigException.class, () -> layout.encode(parts));
+    });
   }
 
   private static WideId wideId(String decimal) {
@@ -116,18 +109,16 @@ class VectorsTest {
   void everyOwnerHasTheSameGene() {
     var hashed = Layout.parse("gene:63 segment:64");
     var order = Layout.parse("order");
-    forEach(
-        Vectors.rows("genes.tsv"),
-        row -> {
-          assertEquals(Long.parseLong(row[6]), geneOf(hashed, row, GeneRule.HASH));
-          assertEquals(Long.parseLong(row[6]), geneOf(hashed, row, GeneRule.AUTO));
-          if (row[2].equals("-")) {
-            var refusal = assertThrows(ConfigException.class, () -> geneOf(order, row, GeneRule.MOD));
-            assertEquals(Status.VALUE, refusal.status());
-          } else {
-            assertEquals(Long.parseLong(row[2]), geneOf(order, row, GeneRule.MOD));
-          }
-        });
+    forEach("genes.tsv", row -> {
+      assertEquals(Long.parseLong(row[6]), geneOf(hashed, row, GeneRule.HASH));
+      assertEquals(Long.parseLong(row[6]), geneOf(hashed, row, GeneRule.AUTO));
+      if (row[2].equals("-")) {
+        var refusal = assertThrows(ConfigException.class, () -> geneOf(order, row, GeneRule.MOD));
+        assertEquals(Status.VALUE, refusal.status());
+      } else {
+        assertEquals(Long.parseLong(row[2]), geneOf(order, row, GeneRule.MOD));
+      }
+    });
   }
 
   private static long geneOf(Layout layout, String[] row, GeneRule rule) {
@@ -141,19 +132,17 @@ class VectorsTest {
 
   @Test
   void everyCallThatTakesAnOwnerMakesTheSameIdsAndRefusals() {
-    forEach(
-        Vectors.rows("owners.tsv"),
-        row -> {
-          byte[] bytes = row[3].equals("bytes") ? HexFormat.of().parseHex(row[4]) : row[4].getBytes(UTF_8);
-          var forms = new ArrayList<Object>(List.of(bytes));
-          if (!row[3].equals("bytes")) forms.add(row[4]);
-          if (row[3].equals("integer")) forms.add(Long.valueOf(row[4]));
-          for (Object owner : forms) {
-            for (int call = row[2].equals("wide") ? 4 : 0; call < (row[2].equals("narrow") ? 4 : 7); call++) {
-              assertEquals(String.join("\t", row[6], row[7], row[8]), drawn(row, owner, call), "call " + call);
-            }
-          }
-        });
+    forEach("owners.tsv", row -> {
+      byte[] bytes = row[3].equals("bytes") ? HexFormat.of().parseHex(row[4]) : row[4].getBytes(UTF_8);
+      var forms = new ArrayList<Object>(List.of(bytes));
+      if (!row[3].equals("bytes")) forms.add(row[4]);
+      if (row[3].equals("integer")) forms.add(Long.valueOf(row[4]));
+      for (Object owner : forms) {
+        for (int call = row[2].equals("wide") ? 4 : 0; call < (row[2].equals("narrow") ? 4 : 7); call++) {
+          assertEquals(String.join("\t", row[6], row[7], row[8]), drawn(row, owner, call), "call " + call);
+        }
+      }
+    });
   }
 
   /** The ids that one of {@link #callsFor} makes in a new store, and the refusal that ends them. */
@@ -217,116 +206,96 @@ class VectorsTest {
 
   @Test
   void everyIdHasTheSameTextInEveryEncoding() {
-    forEach(
-        Vectors.rows("encodings.tsv"),
-        row -> {
-          long id = Long.parseUnsignedLong(row[0]);
-          for (IdText form : IdText.values()) {
-            String text = row[1 + form.ordinal()];
-            assertEquals(text, form.format(id), form.name());
-            assertEquals(id, form.parse(text), form.name());
-            assertEquals(text, form.format(WideId.of(id)), form.name());
-            assertEquals(WideId.of(id), form.parseWide(text), form.name());
-          }
-        });
+    forEach("encodings.tsv", row -> {
+      long id = Long.parseUnsignedLong(row[0]);
+      for (IdText form : IdText.values()) {
+        String text = row[1 + form.ordinal()];
+        assertEquals(text, form.format(id), form.name());
+        assertEquals(id, form.parse(text), form.name());
+        assertEquals(text, form.format(WideId.of(id)), form.name());
+        assertEquals(WideId.of(id), form.parseWide(text), form.name());
+      }
+    });
   }
 
   @Test
   void everyIdOfSixteenBytesHasTheSameTextInEveryEncoding() {
-    forEach(
-        Vectors.rows("encodings_wide.tsv"),
-        row -> {
-          var id = WideId.of(HexFormat.of().parseHex(row[0]));
-          for (IdText form : IdText.values()) {
-            String text = row[1 + form.ordinal()];
-            assertEquals(text, form.format(id), form.name());
-            assertEquals(id, form.parseWide(text), form.name());
-          }
-        });
+    forEach("encodings_wide.tsv", row -> {
+      var id = WideId.of(HexFormat.of().parseHex(row[0]));
+      for (IdText form : IdText.values()) {
+        String text = row[1 + form.ordinal()];
+        assertEquals(text, form.format(id), form.name());
+        assertEquals(id, form.parseWide(text), form.name());
+      }
+    });
   }
 
   @Test
   void everyStandardIdIsReadTakenApartAndWrittenInTheSameWay() {
-    forEach(
-        Vectors.rows("standard.tsv"),
-        row -> {
-          var standard = Standard.valueOf(row[1].toUpperCase(Locale.ROOT));
-          byte[] id = HexFormat.of().parseHex(row[8]);
-          assertEquals(new ParsedStandard(standard, id), StandardIds.parse(row[0]));
-          assertEquals(row[7], StandardIds.format(standard, id));
-          var unixMs = row[4].isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(row[4]));
-          var wanted = new StandardParts(standard, Integer.parseInt(row[2]), row[3].equals("yes"), unixMs,
-              row[5].isEmpty() ? 0 : Long.parseLong(row[5]), row[6].isEmpty() ? 0 : Integer.parseInt(row[6]));
-          var parts = StandardIds.decode(standard, id);
-          assertEquals(wanted, parts);
-          if (unixMs.isPresent()) assertEquals(Instant.ofEpochMilli(unixMs.getAsLong()), parts.instant());
-          if (row[1].startsWith("uuid")) {
-            assertEquals(wanted, StandardIds.decode(UUID.fromString(row[7])));
-            for (Standard any : EnumSet.range(Standard.UUID, Standard.UUID7)) {
-              assertEquals(wanted, StandardIds.decode(any, id));
-              assertEquals(row[7], StandardIds.format(any, id));
-            }
-          }
-        });
+    forEach("standard.tsv", row -> {
+      var standard = Standard.valueOf(row[1].toUpperCase(Locale.ROOT));
+      byte[] id = HexFormat.of().parseHex(row[8]);
+      assertEquals(new ParsedStandard(standard, id), StandardIds.parse(row[0]));
+      assertEquals(row[7], StandardIds.format(standard, id));
+      var unixMs = row[4].isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(row[4]));
+      var wanted = new StandardParts(standard, Integer.parseInt(row[2]), row[3].equals("yes"), unixMs,
+          row[5].isEmpty() ? 0 : Long.parseLong(row[5]), row[6].isEmpty() ? 0 : Integer.parseInt(row[6]));
+      var parts = StandardIds.decode(standard, id);
+      assertEquals(wanted, parts);
+      if (unixMs.isPresent()) assertEquals(Instant.ofEpochMilli(unixMs.getAsLong()), parts.instant());
+      if (row[1].startsWith("uuid")) {
+        assertEquals(wanted, StandardIds.decode(UUID.fromString(row[7])));
+        for (Standard any : EnumSet.range(Standard.UUID, Standard.UUID7)) {
+          assertEquals(wanted, StandardIds.decode(any, id));
+          assertEquals(row[7], StandardIds.format(any, id));
+        }
+      }
+    });
   }
 
   @Test
   void everyInstantIsUnderstoodAsAnEpoch() {
-    forEach(
-        Vectors.rows("instants.tsv"),
-        row -> {
-          var layout = Layout.parse("time:41ms worker:10 sequence:12", row[0]);
-          assertEquals(Long.parseLong(row[1]), layout.info().epochUnixMs());
-          assertEquals(Long.parseLong(row[1]), Layout.parse("default", row[2]).info().epochUnixMs());
-        });
+    forEach("instants.tsv", row -> {
+      var layout = Layout.parse("time:41ms worker:10 sequence:12", row[0]);
+      assertEquals(Long.parseLong(row[1]), layout.info().epochUnixMs());
+      assertEquals(Long.parseLong(row[1]), Layout.parse("default", row[2]).info().epochUnixMs());
+    });
   }
 
   @Test
   void everyBadLayoutIsRefusedWithTheSameMessage() {
-    forEach(
-        Vectors.rows("bad_layouts.tsv"),
-        row -> assertRefusal(row[2], row[3], () -> Layout.parse(row[0], row[1])));
+    forEach("bad_layouts.tsv", row -> assertRefusal(row[2], row[3], () -> Layout.parse(row[0], row[1])));
   }
 
   @Test
   void everyBadTextIsRefusedWithTheSameMessage() {
-    forEach(
-        Vectors.rows("bad_texts.tsv"),
-        row -> assertRefusal(row[2], row[3], () -> parse(row[0], row[1])));
+    forEach("bad_texts.tsv", row -> assertRefusal(row[2], row[3], () -> parse(row[0], row[1])));
   }
 
   @Test
   void everyTextIsWrittenAndReadBack() {
-    forEach(
-        Vectors.rows("patterns.tsv"),
-        row -> {
-          var pattern = TextPattern.of(row[0], row[1], row[2].isEmpty() ? null : Layout.parse(row[2]));
-          var number = new BigInteger(row[4]);
-          var id =
-              row[3].equals("8")
-                  ? WideId.of(number.longValue())
-                  : WideId.of(new UUID(number.shiftRight(64).longValue(), number.longValue()));
-          assertEquals(row[5], pattern.format(id));
-          if (row[3].equals("8")) assertEquals(row[5], pattern.format(id.toLong()));
-          var parts = pattern.parse(row[5]);
-          assertEquals(id, parts.id());
-          assertEquals(number, parts.number().toBigInteger());
-        });
+    forEach("patterns.tsv", row -> {
+      var pattern = TextPattern.of(row[0], row[1], row[2].isEmpty() ? null : Layout.parse(row[2]));
+      var number = new BigInteger(row[4]);
+      var id =
+          row[3].equals("8")
+              ? WideId.of(number.longValue())
+              : WideId.of(new UUID(number.shiftRight(64).longValue(), number.longValue()));
+      assertEquals(row[5], pattern.format(id));
+      if (row[3].equals("8")) assertEquals(row[5], pattern.format(id.toLong()));
+      var parts = pattern.parse(row[5]);
+      assertEquals(id, parts.id());
+      assertEquals(number, parts.number().toBigInteger());
+    });
   }
 
   @Test
   void everyBadPatternIsRefusedWithTheSameMessage() {
-    forEach(
-        Vectors.rows("bad_patterns.tsv"),
-        row ->
-            assertRefusal(
-                row[4],
-                row[5],
-                () -> {
-                  var pattern = TextPattern.of(row[0], "UTC", row[1].isEmpty() ? null : Layout.parse(row[1]));
-                  if (!row[2].equals("-")) pattern.format(Long.parseUnsignedLong(row[2]));
-                  if (!row[3].equals("-")) pattern.parse(row[3]);
-                }));
+    forEach("bad_patterns.tsv", row -> assertRefusal(row[4], row[5], () -> {
+      var pattern = TextPattern.of(row[0], "UTC", row[1].isEmpty() ? null : Layout.parse(row[1]));
+      if (!row[2].equals("-")) pattern.format(Long.parseUnsignedLong(row[2]));
+      if (!row[3].equals("-")) pattern.parse(row[3]);
+    }));
   }
 
   private static void parse(String encoding, String text) {
@@ -344,8 +313,8 @@ class VectorsTest {
   }
 
   /** Checks all rows, so that a failure lists every one that differs. */
-  private static void forEach(List<String[]> rows, Consumer<String[]> check) {
+  private static void forEach(String file, Consumer<String[]> check) {
     assertAll(
-        rows.stream().map(row -> () -> assertAll(String.join(" | ", row), () -> check.accept(row))));
+        Vectors.rows(file).stream().map(row -> () -> assertAll(String.join(" | ", row), () -> check.accept(row))));
   }
 }
