@@ -46,25 +46,25 @@ func mustCipher(t testing.TB, options ...idgen.Option) *idgen.IdCipher {
 func TestHiddenIdsAreThoseOfTheVectors(t *testing.T) {
 	content := need(os.ReadFile(filepath.Join("..", "tests", "vectors", "hidden.keys")))(t)
 	path, modules := written(t, "keys", string(content)), modulePath(t)
-	for _, row := range vectors(t, "hidden.tsv", 300) {
+	for _, r := range vectors(t, "hidden.tsv", 300) {
 		cipher := mustCipher(t, idgen.WithModulePath(modules), idgen.WithStore("memory:vectors"), idgen.Options{
-			"cipher.mode": row.text("mode"), "namespace": row.text("namespace"), "layout": row.text("layout"),
-			"cipher.version": row.text("version"), "cipher.key": "file:" + path,
+			"cipher.mode": r.text("mode"), "namespace": r.text("namespace"), "layout": r.text("layout"),
+			"cipher.version": r.text("version"), "cipher.key": "file:" + path,
 		})
 		bytes := uint64(8)
-		if row.text("layout") == "business128" {
+		if r.text("layout") == "business128" {
 			bytes = 16
 		}
-		plain, hidden := row.wide("id", bytes), row.wide("hidden", bytes)
-		gives(cipher.HideWide(plain))(t, hidden)
-		gives(cipher.RevealWide(hidden))(t, plain)
+		plain, hidden := r.wide("id", bytes), r.wide("hidden", bytes)
+		gives(cipher.HideWide(plain))(r, hidden)
+		gives(cipher.RevealWide(hidden))(r, plain)
 		if bytes == 16 {
 			wantStatus(t, errorOf(cipher.Hide(1)), idgen.ErrUnsupported)
 			continue
 		}
-		id, wanted := int64(row.unsigned("id")), int64(row.unsigned("hidden"))
-		gives(cipher.Hide(id))(t, wanted)
-		gives(cipher.Reveal(wanted))(t, id)
+		id, wanted := int64(r.unsigned("id")), int64(r.unsigned("hidden"))
+		gives(cipher.Hide(id))(r, wanted)
+		gives(cipher.Reveal(wanted))(r, id)
 	}
 }
 

@@ -32,7 +32,7 @@ type sameOwner struct {
 
 // owners are the forms of the row's owner: all are one.
 func (r row) owners() []sameOwner {
-	r.t.Helper()
+	r.Helper()
 	count, data := int(r.unsigned("count")), []byte(r.text("owner"))
 	if r.text("kind") == "bytes" {
 		data, _ = hex.DecodeString(r.text("owner"))
@@ -88,22 +88,22 @@ var stores atomic.Int64
 
 // open makes the generator of the row, in a new store.
 func (r row) open() (*idgen.Generator, error) {
-	r.t.Helper()
+	r.Helper()
 	store := fmt.Sprint("memory:owners", stores.Add(1))
 	options := idgen.Options{"store": store, "store_create": "true", "tag": "orders"}
 	if r.text("used") != "0" {
 		if err := idgen.CreateSegment(options); err != nil {
-			r.t.Fatal(err)
+			r.Fatal(err)
 		}
 		if _, err := idgen.AdvanceSegment(r.signed("used"), options); err != nil {
-			r.t.Fatal(err)
+			r.Fatal(err)
 		}
 	}
 	for _, property := range strings.Split(r.text("properties"), "; ") {
 		key, value, _ := strings.Cut(property, "=")
 		options[key] = value
 	}
-	return idgen.New(r.t.Context(), options,
+	return idgen.New(r.Context(), options,
 		idgen.WithClock(&fakeClock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}))
 }
 
@@ -111,31 +111,31 @@ func (o sameOwner) check(r row, call string) {
 	g, err := r.open()
 	var ids []idgen.WideID
 	if err == nil {
-		defer g.Close(r.t.Context())
-		ids, err = o.draw(r.t.Context(), g, call)
+		defer g.Close(r.Context())
+		ids, err = o.draw(r.Context(), g, call)
 		if _, tried := g.TryNextFor(o.one); err != nil && call == "NextFor" && fmt.Sprint(tried) != err.Error() {
-			r.t.Errorf("%s: %v, but %v when it is tried", r.line, err, tried)
+			r.Errorf("%s: %v, but %v when it is tried", r.line, err, tried)
 		}
 	}
-	layouts, texts := map[bool]*idgen.Layout{true: mustLayout(r.t, "business128", "")}, []string{}
+	layouts, texts := map[bool]*idgen.Layout{true: mustLayout(r, "business128", "")}, []string{}
 	for _, id := range ids {
 		text := id.String()
 		if narrow, ok := id.Int64(); ok {
-			layouts[false], text = need(g.Layout())(r.t), strconv.FormatInt(narrow, 10)
+			layouts[false], text = need(g.Layout())(r), strconv.FormatInt(narrow, 10)
 		}
 		texts = append(texts, text)
 		parts, err := g.DecodeWide(id)
 		if again, _ := layouts[id.IsWide()].EncodeWide(parts); err != nil || again != id {
-			r.t.Errorf("%s: %s decodes to %+v, %v", r.line, id, parts, err)
+			r.Errorf("%s: %s decodes to %+v, %v", r.line, id, parts, err)
 		}
 	}
 	if got := strings.Join(texts, ","); got != r.text("ids") {
-		r.t.Errorf("%s: %s of %+v makes %s", r.line, call, o.one, got)
+		r.Errorf("%s: %s of %+v makes %s", r.line, call, o.one, got)
 	}
 	if r.text("status") != "" {
-		wantMistake(r.t, r, err)
+		wantMistake(r, err)
 	} else if err != nil {
-		r.t.Errorf("%s: %s: %v", r.line, call, err)
+		r.Errorf("%s: %s: %v", r.line, call, err)
 	}
 }
 

@@ -21,13 +21,13 @@ func TestPatternsWriteAndReadWhatTheVectorsSay(t *testing.T) {
 	for _, r := range vectors(t, "patterns.tsv", 100) {
 		pattern := mustPattern(t, r.text("pattern"), idgen.WithZone(r.text("zone")), idgen.WithLayout(r.text("layout")))
 		id := r.wide("id", r.unsigned("bytes"))
-		gives(pattern.FormatWide(id))(t, r.text("text"))
+		gives(pattern.FormatWide(id))(r, r.text("text"))
 		parts, err := pattern.Parse(r.text("text"))
 		if err != nil || parts.ID != id || parts.Number.Low() != id.Low() || parts.Number.High() != id.High() {
 			t.Errorf("%s: reads as %+v, %v", r.line, parts, err)
 		}
 		if narrow, ok := id.Int64(); ok {
-			gives(pattern.Format(narrow))(t, r.text("text"))
+			gives(pattern.Format(narrow))(r, r.text("text"))
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestBadPatternsAndTextsAreRefusedAsTheVectorsSay(t *testing.T) {
 			} else if err == nil {
 				_, err = pattern.Parse(r.text("text"))
 			}
-			wantMistake(t, r, err)
+			wantMistake(r, err)
 		}
 	}
 }

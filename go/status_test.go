@@ -17,7 +17,8 @@ func TestEveryStatusOfTheLibraryHasASentinelOfItsName(t *testing.T) {
 		for word := range strings.SplitSeq(status.Name(), "_") {
 			sentinel.WriteString(word[:1] + strings.ToLower(word[1:]))
 		}
-		if line := fmt.Sprintf("\tErr%s Status = C.IDGEN_E_%s\n", sentinel.String(), status.Name()); !strings.Contains(source, line) {
+		line := fmt.Sprintf("\tErr%s Status = C.IDGEN_E_%s\n", sentinel.String(), status.Name())
+		if !strings.Contains(source, line) {
 			t.Errorf("there is no %q", line)
 		}
 	}

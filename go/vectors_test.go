@@ -26,18 +26,23 @@ var encodings = []struct {
 	{"base62", idgen.Base62},
 }
 
-// row reads columns by name; one that is missing, or is not a number, ends the test.
+// row reads columns by name; one that is missing, or is not a number, ends the test. What fails with it is told with it.
 type row struct {
-	t       *testing.T
+	testing.TB
 	columns map[string]string
 	line    string
 }
 
+func (r row) Fatalf(format string, arguments ...any) {
+	r.Helper()
+	r.TB.Fatalf("%s: "+format, append([]any{r.line}, arguments...)...)
+}
+
 func (r row) text(column string) string {
-	r.t.Helper()
+	r.Helper()
 	value, ok := r.columns[column]
 	if !ok {
-		r.t.Fatalf("there is no column %s in %q", column, r.line)
+		r.Fatalf("there is no column %s", column)
 	}
 	return value
 }
@@ -46,32 +51,32 @@ func (r row) unsigned(column string) uint64 { return number(r, column, strconv.P
 func (r row) signed(column string) int64    { return number(r, column, strconv.ParseInt) }
 
 func number[T uint64 | int64](r row, column string, parse func(string, int, int) (T, error)) T {
-	r.t.Helper()
+	r.Helper()
 	if r.text(column) == "-" {
 		return 0
 	}
 	value, err := parse(r.text(column), 10, 64)
 	if err != nil {
-		r.t.Fatalf("%s of %q: %v", column, r.line, err)
+		r.Fatalf("%s: %v", column, err)
 	}
 	return value
 }
 
 // wide reads a number as an id of so many bytes.
 func (r row) wide(column string, bytes uint64) idgen.WideID {
-	r.t.Helper()
+	r.Helper()
 	number, ok := new(big.Int), true
 	if r.text(column) != "-" {
 		number, ok = number.SetString(r.text(column), 10)
 	}
 	if !ok {
-		r.t.Fatalf("%s of %q is no number", column, r.line)
+		r.Fatalf("%s is no number", column)
 	}
-	return mustWide(r.t, number.FillBytes(make([]byte, bytes)))
+	return mustWide(r, number.FillBytes(make([]byte, bytes)))
 }
 
 func (r row) parts() idgen.Parts {
-	r.t.Helper()
+	r.Helper()
 	segment := r.wide("segment", 16)
 	parts := idgen.Parts{
 		UnixMs: r.signed("unix_ms"), Time: r.unsigned("time"), Datacenter: r.unsigned("datacenter"),
@@ -90,7 +95,7 @@ func (r row) parts() idgen.Parts {
 }
 
 func (r row) standardParts() idgen.StandardParts {
-	r.t.Helper()
+	r.Helper()
 	parts := idgen.StandardParts{Standard: -1, Version: int(r.unsigned("version")), IsRFC: r.text("is_rfc") == "yes"}
 	for standard := idgen.StandardUUID; standard <= idgen.StandardObjectID; standard++ {
 		if standard.String() == r.text("standard") {
@@ -107,7 +112,7 @@ func (r row) standardParts() idgen.StandardParts {
 }
 
 func (r row) owner() idgen.Owner {
-	r.t.Helper()
+	r.Helper()
 	switch r.text("kind") {
 	case "integer":
 		return idgen.OwnerInt(r.signed("owner"))
@@ -116,7 +121,7 @@ func (r row) owner() idgen.Owner {
 	}
 	owner, err := hex.DecodeString(r.text("owner"))
 	if err != nil {
-		r.t.Fatalf("%s: %v", r.line, err)
+		r.Fatalf("%s: %v", r.line, err)
 	}
 	return idgen.OwnerBytes(owner)
 }
@@ -152,11 +157,7 @@ func TestPresetsAreThoseOfTheVectors(t *testing.T) {
 	var names []string
 	for _, r := range vectors(t, "presets.tsv", 10) {
 		names = append(names, r.text("name"))
-		info, err := mustLayout(t, r.text("name"), "").Info()
-		if err != nil {
-			t.Errorf("%s: %v", r.line, err)
-			continue
-		}
+		info := need(mustLayout(r, r.text("name"), "").Info())(r)
 		if info.Preset != r.text("name") || info.Text != r.text("text") ||
 			info.EpochUnixMs != r.signed("epoch_unix_ms") ||
 			uint64(info.Bits) != r.unsigned("bits") || info.IDsPerTick != r.unsigned("ids_per_tick") ||
@@ -173,43 +174,23 @@ func TestPresetsAreThoseOfTheVectors(t *testing.T) {
 
 func TestLayoutsEncodeAndDecodeAsTheVectorsSay(t *testing.T) {
 	layouts := map[string]*idgen.Layout{}
-	for _, r := range vectors(t, "layouts.tsv", 50) {
-		key := r.text("layout") + " " + r.text("epoch_unix_ms")
-		if layouts[key] == nil {
-			layouts[key] = mustLayout(t, r.text("layout"), r.text("epoch_unix_ms"))
+	for file, bytes := range map[string]uint64{"layouts.tsv": 8, "layouts_wide.tsv": 16} {
+		for _, r := range vectors(t, file, 50) {
+			key := r.text("layout") + " " + r.text("epoch_unix_ms")
+			if layouts[key] == nil {
+				layouts[key] = mustLayout(r, r.text("layout"), r.text("epoch_unix_ms"))
+			}
+			layout, id, parts := layouts[key], r.wide("id", bytes), r.parts()
+			gives(layout.DecodeWide(id))(r, parts)
+			gives(layout.EncodeWide(parts))(r, id)
+			if narrow, is := id.Int64(); is {
+				gives(layout.Decode(narrow))(r, parts)
+				gives(layout.Encode(parts))(r, narrow)
+			} else {
+				wantStatus(r, errorOf(layout.Decode(1)), idgen.ErrUnsupported)
+				wantStatus(r, errorOf(layout.Encode(parts)), idgen.ErrUnsupported)
+			}
 		}
-		want := r.parts()
-		got, err := layouts[key].Decode(int64(r.unsigned("id")))
-		if err != nil || got != want {
-			t.Errorf("%s: decodes to %+v, %v", r.line, got, err)
-		}
-		id, err := layouts[key].Encode(want)
-		if err != nil || uint64(id) != r.unsigned("id") {
-			t.Errorf("%s: encodes to %d, %v", r.line, uint64(id), err)
-		}
-		wide, err := layouts[key].EncodeWide(want)
-		if err != nil || wide != idgen.WideIDOf(id) {
-			t.Errorf("%s: encodes to %s, %v", r.line, wide, err)
-		}
-		if got, err := layouts[key].DecodeWide(wide); err != nil || got != want {
-			t.Errorf("%s: %s decodes to %+v, %v", r.line, wide, got, err)
-		}
-	}
-}
-
-func TestLayoutsOfSixteenBytesEncodeAndDecodeAsTheVectorsSay(t *testing.T) {
-	for _, r := range vectors(t, "layouts_wide.tsv", 50) {
-		layout := mustLayout(t, r.text("layout"), r.text("epoch_unix_ms"))
-		id := r.wide("id", 16)
-		got, err := layout.DecodeWide(id)
-		if want := r.parts(); err != nil || got != want {
-			t.Errorf("%s: decodes to %+v, %v", r.line, got, err)
-		}
-		if again, err := layout.EncodeWide(got); err != nil || again != id {
-			t.Errorf("%s: encodes to %s, %v", r.line, again, err)
-		}
-		wantStatus(t, errorOf(layout.Decode(1)), idgen.ErrUnsupported)
-		wantStatus(t, errorOf(layout.Encode(got)), idgen.ErrUnsupported)
 	}
 }
 
@@ -217,56 +198,37 @@ func TestOwnersHaveTheGenesOfTheVectors(t *testing.T) {
 	order := mustLayout(t, "order", "")
 	for _, r := range vectors(t, "genes.tsv", 90) {
 		for _, bits := range []int{4, 16, 23, 63} {
-			layout := mustLayout(t, fmt.Sprintf("gene:%d segment:%d", bits, 127-bits), "")
+			layout := mustLayout(r, fmt.Sprintf("gene:%d segment:%d", bits, 127-bits), "")
 			for _, rule := range []idgen.GeneRule{idgen.GeneHash, idgen.GeneAuto} {
-				gene, err := layout.Gene(r.owner(), rule)
-				if err != nil || gene != r.unsigned(fmt.Sprintf("hash%d", bits)) {
-					t.Errorf("%s: the gene of %d bits is %d, %v", r.line, bits, gene, err)
-				}
+				gives(layout.Gene(r.owner(), rule))(r, r.unsigned(fmt.Sprintf("hash%d", bits)))
 			}
 		}
 		for _, rule := range []idgen.GeneRule{idgen.GeneMod, idgen.GeneAuto} {
-			gene, err := order.Gene(r.owner(), rule)
-			if r.text("mod4") == "-" {
-				wantStatus(t, err, idgen.ErrValue)
-			} else if err != nil || gene != r.unsigned("mod4") {
-				t.Errorf("%s: the gene by mod is %d, %v", r.line, gene, err)
+			if gene, err := order.Gene(r.owner(), rule); r.text("mod4") == "-" {
+				wantStatus(r, err, idgen.ErrValue)
+			} else {
+				gives(gene, err)(r, r.unsigned("mod4"))
 			}
 		}
 	}
 }
 
 func TestTextFormsAreThoseOfTheVectors(t *testing.T) {
-	for _, r := range vectors(t, "encodings.tsv", 20) {
-		id := int64(r.unsigned("id"))
-		for _, e := range encodings {
-			if text, err := idgen.Format(id, e.encoding); err != nil || text != r.text(e.name) {
-				t.Errorf("%s: got %q, %v", r.line, text, err)
-			}
-			if parsed, err := idgen.Parse(r.text(e.name), e.encoding); err != nil || parsed != id {
-				t.Errorf("%s: %s reads as %d, %v", r.line, e.name, uint64(parsed), err)
-			}
-			wantWideText(t, r, e.encoding, idgen.WideIDOf(id), r.text(e.name))
+	for _, r := range append(vectors(t, "encodings.tsv", 20), vectors(t, "encodings_wide.tsv", 20)...) {
+		var id idgen.WideID
+		if bytes, isWide := r.columns["bytes"]; isWide {
+			id = mustWide(r, need(hex.DecodeString(bytes))(r))
+		} else {
+			id = r.wide("id", 8)
 		}
-	}
-}
-
-func TestTextFormsOfSixteenBytesAreThoseOfTheVectors(t *testing.T) {
-	for _, r := range vectors(t, "encodings_wide.tsv", 20) {
-		id := need(hex.DecodeString(r.text("bytes")))(t)
 		for _, e := range encodings {
-			wantWideText(t, r, e.encoding, mustWide(t, id), r.text(e.name))
+			gives(idgen.FormatWide(id, e.encoding))(r, r.text(e.name))
+			gives(idgen.ParseWide(r.text(e.name), e.encoding))(r, id)
+			if narrow, is := id.Int64(); is {
+				gives(idgen.Format(narrow, e.encoding))(r, r.text(e.name))
+				gives(idgen.Parse(r.text(e.name), e.encoding))(r, narrow)
+			}
 		}
-	}
-}
-
-func wantWideText(t *testing.T, r row, encoding idgen.Encoding, id idgen.WideID, want string) {
-	t.Helper()
-	if text, err := idgen.FormatWide(id, encoding); err != nil || text != want {
-		t.Errorf("%s: got %q, %v", r.line, text, err)
-	}
-	if parsed, err := idgen.ParseWide(want, encoding); err != nil || parsed != id {
-		t.Errorf("%s: %s reads as %s, %v", r.line, want, parsed, err)
 	}
 }
 
@@ -275,68 +237,52 @@ func TestStandardIdsReadAndDecodeAsTheVectorsSay(t *testing.T) {
 		want := r.standardParts()
 		standard, id, err := idgen.ParseStandard(r.text("text"))
 		if err != nil || standard != want.Standard || hex.EncodeToString(id) != r.text("bytes") {
-			t.Errorf("%s: reads as %s %x, %v", r.line, standard, id, err)
-			continue
+			r.Fatalf("reads as %s %x, %v", standard, id, err)
 		}
-		if got, err := idgen.DecodeStandard(standard, id); err != nil || got != want {
-			t.Errorf("%s: decodes to %+v, %v", r.line, got, err)
-		}
+		gives(idgen.DecodeStandard(standard, id))(r, want)
+		gives(idgen.FormatStandard(standard, id))(r, r.text("canonical"))
 		for called := idgen.StandardUUID; called <= idgen.StandardUUID7 && standard <= idgen.StandardUUID7; called++ {
-			if got, err := idgen.DecodeStandard(called, id); err != nil || got != want {
-				t.Errorf("%s: as %s it decodes to %+v, %v", r.line, called, got, err)
-			}
-		}
-		text, err := idgen.FormatStandard(standard, id)
-		if err != nil || text != r.text("canonical") {
-			t.Errorf("%s: the text is %s, %v", r.line, text, err)
-		}
-		again, back, err := idgen.ParseStandard(text)
-		if err != nil || again != standard || !slices.Equal(back, id) {
-			t.Errorf("%s: %s reads as %s %x, %v", r.line, text, again, back, err)
+			gives(idgen.DecodeStandard(called, id))(r, want)
 		}
 	}
 }
 
 func TestInstantsReadAsTheVectorsSay(t *testing.T) {
 	for _, r := range vectors(t, "instants.tsv", 10) {
-		info, err := mustLayout(t, "time:41ms worker:10 sequence:12", r.text("text")).Info()
-		if err != nil || info.EpochUnixMs != r.signed("unix_ms") {
-			t.Errorf("%s: got %d, %v", r.line, info.EpochUnixMs, err)
-		}
+		info, err := mustLayout(r, "time:41ms worker:10 sequence:12", r.text("text")).Info()
+		gives(info.EpochUnixMs, err)(r, r.signed("unix_ms"))
 	}
 }
 
 func TestMistakesHaveTheRecordedStatusAndMessage(t *testing.T) {
 	for _, r := range vectors(t, "bad_layouts.tsv", 10) {
-		_, err := idgen.ParseLayout(r.text("layout"), r.text("epoch"))
-		wantMistake(t, r, err)
+		wantMistake(r, errorOf(idgen.ParseLayout(r.text("layout"), r.text("epoch"))))
 	}
 	for _, r := range vectors(t, "bad_texts.tsv", 10) {
-		wantMistake(t, r, parseAs(r))
+		wantMistake(r, parseAs(r))
 	}
 }
 
 // parseAs returns the error of a text in the form that the row names; a form that Go does not know ends the test.
 func parseAs(r row) error {
-	r.t.Helper()
+	r.Helper()
 	if r.text("encoding") == "standard" {
 		_, _, err := idgen.ParseStandard(r.text("text"))
 		return err
 	}
 	for _, e := range encodings {
 		if e.name == r.text("encoding") {
-			_, err := idgen.Parse(r.text("text"), e.encoding)
-			return err
+			return errorOf(idgen.Parse(r.text("text"), e.encoding))
 		}
 	}
-	r.t.Fatalf("%s: there is no encoding %q", r.line, r.text("encoding"))
+	r.Fatalf("there is no such encoding")
 	return nil
 }
 
-func wantMistake(t *testing.T, r row, err error) {
-	t.Helper()
+func wantMistake(r row, err error) {
+	r.Helper()
 	var e *idgen.Error
 	if !errors.As(err, &e) || e.Name() != r.text("status") || e.Message != r.text("message") {
-		t.Errorf("%s: got %v", r.line, err)
+		r.Errorf("%s: got %v", r.line, err)
 	}
 }
