@@ -38,6 +38,14 @@ def memory_store() -> str:
 
 
 @pytest.fixture
+def file_store(tmp_path: Path) -> str:
+    """A store in a file, which has the tag `t`."""
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    idgen.segment_create(store=store, tag="t")
+    return store
+
+
+@pytest.fixture
 def snowflake(memory_store: str) -> Iterator[idgen.Generator]:
     with idgen.Generator(worker=7, store=memory_store) as generator:
         yield generator
@@ -62,26 +70,9 @@ class ManualClock:
         self.ns += ms * 1_000_000
 
 
-class SleepingClock(ManualClock):
-    """A clock on which a wait takes no real time."""
-
-    def __init__(self, unix_ms: int = 1_767_225_600_000) -> None:
-        super().__init__(unix_ms)
-        self.slept_ns = 0
-
-    def sleep_ns(self, ns: int) -> None:
-        self.slept_ns += ns
-        self.ns += ns
-
-
 @pytest.fixture
 def manual_clock() -> ManualClock:
     return ManualClock()
-
-
-@pytest.fixture
-def sleeping_clock() -> SleepingClock:
-    return SleepingClock()
 
 
 def vectors(name: str) -> list[list[str]]:

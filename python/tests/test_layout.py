@@ -1,4 +1,4 @@
-"""Layouts without a generator."""
+"""Layouts without a generator. What they decode and encode is in the vectors, tests/vectors/layouts.tsv."""
 
 from __future__ import annotations
 
@@ -17,43 +17,36 @@ def test_encode_takes_the_time_in_three_forms() -> None:
     parts = layout.decode(id)
     assert parts.time == datetime(2022, 6, 28, 16, 7, 40, 105000, tzinfo=timezone.utc)
     node: Any = {"datacenter": parts.datacenter, "worker": parts.worker, "sequence": parts.sequence}
-    assert layout.encode(time=parts.time, **node) == id
-    assert layout.encode(unix_ms=parts.unix_ms, **node) == id
-    assert layout.encode(ticks=parts.ticks, **node) == id
+    for time in ({"time": parts.time}, {"unix_ms": parts.unix_ms}, {"ticks": parts.ticks}):
+        assert layout.encode(**time, **node) == id
     assert layout.encode(time=parts.time) <= id
 
 
 @pytest.mark.parametrize(
-    ("fields", "reason"),
+    ("fields", "error", "reason"),
     [
-        ({"shard": 1}, "no field 'shard'; it has time .or unix_ms, or ticks., datacenter, worker, sequence"),
-        ({"worker": 32}, "worker"),
-        ({"worker": -1}, "0 to"),
-        ({"ticks": 1, "unix_ms": 2}, "one of time, unix_ms and ticks"),
-        ({"unix_ms": 0}, "before the layout's epoch"),
-        ({"unix_ms": -(2**63)}, "before the layout's epoch"),
-        ({"unix_ms": 2**63 - 1}, "time"),
-        ({"unix_ms": 2**63}, "9223372036854775808 is out of range"),
-        ({"unix_ms": -(2**63) - 1}, "out of range"),
-        ({"time": datetime(2026, 1, 1)}, "no time zone"),
+        ({"shard": 1}, "ARGUMENT", "no field 'shard'; it has time .or unix_ms, or ticks., datacenter, worker, sequ"),
+        ({"worker": 32}, "VALUE", "worker"),
+        ({"worker": -1}, "VALUE", "0 to"),
+        ({"ticks": 1, "unix_ms": 2}, "ARGUMENT", "one of time, unix_ms and ticks"),
+        ({"unix_ms": -(2**63)}, "VALUE", "before the layout's epoch"),
+        ({"unix_ms": 2**63 - 1}, "VALUE", "time"),
+        ({"unix_ms": 2**63}, "VALUE", "9223372036854775808 is out of range"),
+        ({"unix_ms": -(2**63) - 1}, "VALUE", "out of range"),
+        ({"time": datetime(2026, 1, 1)}, "VALUE", "no time zone"),
     ],
 )
-def test_encode_refuses_what_the_layout_cannot_hold(fields: Any, reason: str) -> None:
-    with pytest.raises(idgen.ConfigError, match=reason):
+def test_encode_refuses_what_the_layout_cannot_hold(fields: Any, error: str, reason: str) -> None:
+    with pytest.raises(idgen.ConfigError, match=reason) as caught:
         idgen.Layout("twitter").encode(**fields)
+    assert caught.value.name == error
 
 
 def test_encode_refuses_values_of_other_types() -> None:
-    wrong: Any = {"worker": "3"}
-    with pytest.raises(TypeError):
-        idgen.Layout("twitter").encode(**wrong)
-    for unix_ms in ("x", 1.5, None):
-        wrong = {"unix_ms": unix_ms}
+    wrong: Any
+    for wrong in ({"worker": "3"}, {"unix_ms": "x"}, {"unix_ms": 1.5}, {"unix_ms": None}, {"time": "2026-01-01"}):
         with pytest.raises(TypeError):
             idgen.Layout("twitter").encode(**wrong)
-    not_a_moment: Any = "2026-01-01"
-    with pytest.raises(TypeError, match="datetime"):
-        idgen.Layout("twitter").encode(time=not_a_moment)
     with pytest.raises(idgen.ArgumentError, match="no time; it has"):
         idgen.Layout("business64").encode(unix_ms=5)
 
@@ -68,21 +61,14 @@ def test_a_layout_is_a_value() -> None:
     for twin in (pickle.loads(pickle.dumps(layout)), copy.deepcopy(layout)):
         assert twin == layout
     assert eval(repr(layout), {"Layout": idgen.Layout}) == layout
-
-
-def test_fields_tell_names_bits_and_places() -> None:
-    assert idgen.Layout("twitter").fields == (
-        ("time", 41, 22),
-        ("datacenter", 5, 17),
-        ("worker", 5, 12),
-        ("sequence", 12, 0),
-    )
+    fields = (("time", 41, 22), ("worker", 10, 12), ("sequence", 12, 0))
+    assert layout.fields == fields
+    assert (layout.bits, layout.is_unsigned) == (63, False)
 
 
 def test_years_left_count_from_the_given_moment() -> None:
     layout = idgen.Layout("uid-generator")
     assert layout.info(datetime(2016, 6, 1, tzinfo=timezone.utc)).years_left > 8
-    assert layout.info(datetime(2026, 6, 1, tzinfo=timezone.utc)).years_left < 0
     assert layout.info().years_left < 0
 
 
