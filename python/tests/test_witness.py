@@ -1,8 +1,8 @@
-"""`witness` with `segment.max_age`: what was given back while nobody drew may be granted, and is written, again."""
+"""`witness` in a process that goes on: idle times, and files that cannot be written. tests/cli/test_witness.py has the
+processes that start after a restore."""
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 import subprocess
@@ -27,15 +27,8 @@ def settings(tmp_path: Path) -> dict[str, str | int]:
     (tmp_path / "seen").mkdir()
     store = f"sqlite:{tmp_path}/ids.db"
     idgen.segment_create(store=store, tag="orders")
-    return {
-        "kind": "segment",
-        "tag": "orders",
-        "store": store,
-        "witness": f"{tmp_path}/seen",
-        "segment_step": 1000,
-        "segment_prefetch": 1,
-        "segment_runway": "0ms",
-    }
+    step: dict[str, str | int] = {"segment_step": 1000, "segment_prefetch": 1, "segment_runway": "0ms"}
+    return {"kind": "segment", "tag": "orders", "store": store, "witness": f"{tmp_path}/seen", **step}
 
 
 def idle(settings: dict[str, str | int], at: int) -> None:
@@ -72,17 +65,16 @@ def test_a_generator_that_was_idle_notices_what_its_host_drew_before_a_restore(
 
 
 def test_what_is_drawn_after_an_idle_time_is_remembered(settings: dict[str, str | int], tmp_path: Path) -> None:
-    child = os.fork()
-    if child == 0:
-        try:
-            generator = idgen.Generator(**settings, segment_max_age="50ms")  # type: ignore[arg-type]
-            generator.next_list(10)
-            idle(settings, 11)
-            backup(tmp_path)
-            generator.next_list(500)
-        finally:
-            os._exit(0)  # gives nothing back
-    os.waitpid(child, 0)
+    kept: list[idgen.Generator] = []  # so the child gives nothing back
+
+    def draw() -> str:
+        kept.append(idgen.Generator(**settings, segment_max_age="50ms"))  # type: ignore[arg-type]
+        kept[0].next_list(10)
+        idle(settings, 11)
+        backup(tmp_path)
+        return str(len(kept[0].next_list(500)))
+
+    assert in_child(draw) == "500"
     restore(tmp_path)
     with (
         pytest.raises(idgen.StoreRegressedError, match="this host has had numbers up to"),
@@ -118,3 +110,16 @@ def test_relative_paths_mean_the_same_files_after_the_program_has_gone_to_anothe
         assert int(in_child(lambda: str(orders.next()))) > first
     assert len(list(tmp_path.glob("witness/idgen-witness-*"))) == 1
     assert list(tmp_path.glob("elsewhere/**/idgen-*")) == []
+
+
+def test_a_file_that_cannot_be_written_costs_no_numbers(settings: dict[str, str | int], tmp_path: Path) -> None:
+    settings = {**settings, "segment_step": 10}
+    with idgen.Generator(**settings) as generator:  # type: ignore[arg-type]
+        first = generator.next_batch(20)
+        (tmp_path / "seen").rename(tmp_path / "gone")  # the generator may be writing there: that grant is a gap
+        for _ in range(20):
+            with pytest.raises(idgen.StoreMissingError, match="witness"):
+                generator.next_batch(10_000)
+    (tmp_path / "seen").mkdir()
+    with idgen.Generator(**settings) as generator:  # type: ignore[arg-type]
+        assert max(first) < generator.next() <= 100, "each attempt has given back what it was granted"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import threading
@@ -107,11 +106,12 @@ def test_a_worker_has_one_owner_at_a_time_and_is_given_back(store: Any) -> None:
     assert store.worker_list("shop")[0].fence == 2
 
 
-def test_a_worker_that_is_auto_is_leased(store: Any) -> None:
+def test_a_worker_that_is_auto_is_leased_and_a_namespace_keeps_its_first_format(store: Any) -> None:
     with events(store, "auto") as first, events(store, "auto") as second:
         leased = {generator.decode(generator.next()).worker for generator in (first, second)}
         assert leased == {row.worker for row in store.worker_list("shop")}
         assert len(leased) == 2
+        assert in_child(lambda: expect(idgen.ForkedError, first.next)) == "ForkedError"
     with pytest.raises(idgen.FormatMismatchError, match="time:41ms worker:10 sequence:12"):
         events(store, layout="time:41ms worker:8 sequence:14")
 
@@ -124,45 +124,20 @@ def test_a_renewal_reads_nothing() -> None:
         assert table.rows[7].fence == 1
 
 
-def test_a_worker_that_is_held_is_waited_for(store: Any) -> None:
-    first = events(store)
-    second: list[idgen.Generator] = []
-    reads: list[int] = []
-    asks = "worker_read" if isinstance(store, Table) else "_with_connection"
-    read = getattr(store, asks)
-
-    def counted(*asked: Any) -> Any:
-        reads.append(1)
-        return read(*asked)
-
-    setattr(store, asks, counted)
-    waiting = threading.Thread(target=lambda: second.append(events(store, worker_wait="1h")))
-    waiting.start()
-    wait_until(lambda: len(reads) >= 3, what="the second asks again")
-    assert not second
-    first.close()
-    wait_until(lambda: second, what="the second has the worker")
-    second[0].close()
-
-
-def test_a_store_without_workers_says_what_it_lacks() -> None:
+def test_a_store_that_has_not_all_of_the_methods_says_what_it_lacks() -> None:
     class Segments:
         def segment_take(self, namespace: str, tag: str, count: int) -> int:
             return 1
 
-    with pytest.raises(idgen.UnsupportedError, match="window_take"):
-        events(Segments())
-    with pytest.raises(idgen.UnsupportedError, match="worker_list"):
-        events(Segments(), "auto")
-    with pytest.raises(idgen.UnsupportedError, match="segment_take"):
-        idgen.Generator(kind="segment", tag="orders", store=Table())
-
-
-def test_a_store_that_has_only_some_of_the_methods_is_refused() -> None:
     class Half:
         def worker_read(self, namespace: str, worker: int) -> idgen.WorkerRow:
             raise AssertionError
 
+    for worker, lacks in ((7, "window_take"), ("auto", "worker_list")):
+        with pytest.raises(idgen.UnsupportedError, match=lacks):
+            events(Segments(), worker)
+    with pytest.raises(idgen.UnsupportedError, match="segment_take"):
+        idgen.Generator(kind="segment", tag="orders", store=Table())
     with pytest.raises(idgen.ArgumentError, match="belong together, and 3 of them"):
         events(Half())
 
@@ -194,16 +169,12 @@ def test_what_a_store_raises_is_the_cause() -> None:
         raise failure
 
     failure = LookupError("away")
-    for method in ("namespace_format", "worker_read", "worker_replace"):
+    for method, worker in (("namespace_format", 7), ("worker_read", 7), ("worker_replace", 7), ("worker_list", "auto")):
         table = Table()
         setattr(table, method, away)
         with pytest.raises(idgen.HostError, match="LookupError: away") as raised:
-            events(table, wait_max=0)
+            events(table, worker, wait_max=0)
         assert raised.value.__cause__ is failure
-    table = Table()
-    table.worker_list = away  # type: ignore[method-assign]
-    with pytest.raises(idgen.HostError, match="away"):
-        events(table, "auto", wait_max=0)
 
 
 def test_a_text_that_is_longer_than_the_core_keeps_is_cut_at_a_character() -> None:
@@ -213,21 +184,7 @@ def test_a_text_that_is_longer_than_the_core_keeps_is_cut_at_a_character() -> No
         events(table)
 
 
-def test_a_forked_child_is_refused(store: Any) -> None:
-    with events(store, "auto") as generator:
-        generator.next()
-        assert in_child(lambda: expect(idgen.ForkedError, generator.next)) == "ForkedError"
-        generator.next()
-
-
 # SqlStore itself.
-
-
-def test_a_namespace_keeps_its_first_format(database: SqlStore) -> None:
-    events(database).close()
-    with pytest.raises(idgen.FormatMismatchError):
-        events(database, layout="time:41ms worker:8 sequence:14")
-    events(database).close()
 
 
 def test_messages_of_the_database_say_what_to_do(tmp_path: Path, path: Path, database: SqlStore) -> None:
@@ -260,20 +217,3 @@ def test_a_connection_inside_a_transaction_is_refused_and_left_as_it_is(path: Pa
     connection.close()
     assert database.worker_list("shop") == []
     assert database.segment_list() == []
-
-
-def test_many_threads_that_want_one_worker_get_it_once(path: Path, database: SqlStore) -> None:
-    owners: list[idgen.Generator] = []
-
-    def want() -> None:
-        with contextlib.suppress(idgen.WorkerBusyError):
-            owners.append(events(SqlStore(lambda: sqlite3.connect(path, timeout=60))))
-
-    threads = [threading.Thread(target=want) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(owners) == 1
-    owners[0].close()
-    assert [row.fence for row in database.worker_list("shop")] == [1]
