@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import socket
-from pathlib import Path
 from typing import Any
 
 import idgen
@@ -46,19 +45,15 @@ def test_metrics_take_any_iterable_of_generators_and_nothing_else(segment: idgen
         idgen.metrics([segment, idgen.Generator.__new__(idgen.Generator)])
 
 
-def test_a_generator_that_is_stopped_says_why_and_what_failed_last(tmp_path: Path) -> None:
-    store = f"sqlite:{tmp_path}/ids.db"
-    with idgen.Generator(kind="segment", name="orders", store=store, store_create=True, segment_step=10) as orders:
+def test_a_generator_that_is_stopped_says_why_and_what_failed_last(file_store: str) -> None:
+    with idgen.Generator(kind="segment", tag="t", store=file_store, segment_step=10) as orders:
         stats = orders.stats()
-        assert (stats.stopped, stats.last_failure, stats.last_error, stats.last_failure_unix_ms) == (
-            *("OK", None, None, None),
-        )
+        assert (stats.stopped, stats.last_failure, stats.last_error) == ("OK", None, None)
+        assert stats.last_failure_unix_ms is None
         assert stats.layout_left == stats.tag_left == 2**63 - 1 - 10
-        idgen.segment_advance(2**63 - 1, name="orders", store=store)
+        idgen.segment_advance(2**63 - 1, tag="t", store=file_store)
         with pytest.raises(idgen.ExhaustedError) as caught:
             orders.next_batch(100)
-        assert caught.value.ids is not None
-        assert len(caught.value.ids) == 10
         stats = orders.stats()
         assert stats.stopped == stats.last_failure == "EXHAUSTED"
         assert stats.last_error is not None
