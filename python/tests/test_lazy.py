@@ -9,8 +9,6 @@ import multiprocessing
 import pickle
 import re
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -22,7 +20,7 @@ from typing import Any
 import idgen
 import idgen.sql
 import pytest
-from conftest import distinct, expect, in_child, run_python
+from conftest import distinct, expect, in_child, in_threads, run_python
 from patience import repeating, wait_until
 from test_interrupt import interrupted
 
@@ -56,12 +54,6 @@ def on(store: Any, open_wait: float = 30, **properties: Any) -> idgen.LazyGenera
     return idgen.lazy(store=store, open_wait=open_wait, **{**defaults, **properties})
 
 
-def file_store(folder: Path) -> str:
-    store = f"sqlite:{folder / 'ids.db'}"
-    idgen.segment_create(store=store, tag="t")
-    return store
-
-
 def wait_for_waiters(handle: idgen.LazyGenerator, count: int) -> None:
     wait_until(lambda: len(handle._changed._waiters) == count)  # type: ignore[attr-defined]
 
@@ -70,24 +62,17 @@ def wait_for_waiters(handle: idgen.LazyGenerator, count: int) -> None:
 
 
 def test_making_a_handle_reads_nothing_and_the_first_use_says_what_is_wrong(tmp_path: Path) -> None:
-    orders = idgen.lazy(tmp_path / "idgen.toml", "orders")
+    file = tmp_path / "idgen.toml"
+    orders = idgen.lazy(file, "orders", store_create=True, pattern="O-{0000}")
+    draw = orders.next_text
     assert not orders.is_open
     with pytest.raises(idgen.ConfigFileError):
-        orders.next()
-    (tmp_path / "idgen.toml").write_text('[orders]\nkind = "segment"\nstore = "memory:lazy"\nstore_create = true\n')
-    assert orders.next() == 1, "the next use tries again"
+        draw()
+    file.write_text('[orders]\nkind = "segment"\nstore = "memory:lazy"\n')
+    assert draw() == "O-0001", "the next use tries again"
     assert orders.is_open
-
-
-def test_a_handle_is_opened_with_the_keywords_and_overrides_it_was_made_with(tmp_path: Path) -> None:
-    (tmp_path / "idgen.toml").write_text('[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n')
-    orders = idgen.lazy(tmp_path / "idgen.toml", "orders", store_create=True, pattern="O-{0000}")
-    assert orders.next_text() == "O-0001"
     assert (orders.name, orders.kind) == ("orders", "segment")
     orders.close()
-    events = idgen.lazy(worker=7, store="memory:lazy-events", open_wait=0)
-    assert events.decode(events.next()).worker == 7
-    events.close()
 
 
 def test_one_positional_argument_is_refused_at_once() -> None:
@@ -95,13 +80,16 @@ def test_one_positional_argument_is_refused_at_once() -> None:
         idgen.lazy("idgen.toml")  # type: ignore[call-overload]
 
 
-def test_the_repr_opens_nothing_and_shows_no_password() -> None:
+def test_the_repr_opens_nothing_and_shows_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     orders = idgen.lazy("idgen.toml", "orders")
     assert repr(orders) == "<idgen.LazyGenerator 'orders' of 'idgen.toml', not open>"
     events = idgen.lazy(kind="segment", tag="t", store="postgres://app:secret@db/ids")
     assert repr(events) == "<idgen.LazyGenerator kind='segment' tag='t', not open>"
-    rows = idgen.lazy(kind="segment", store="memory:lazy-repr", store_create=True)
-    rows.next()
+    rows = idgen.lazy(None, "rows")
+    assert repr(rows) == "<idgen.LazyGenerator 'rows' of the environment, not open>"
+    for name, value in (("KIND", "segment"), ("STORE", "memory:lazy-repr"), ("STORE_CREATE", "true")):
+        monkeypatch.setenv(f"IDGEN_ROWS_{name}", value)
+    assert rows.next() == 1
     assert repr(rows).endswith(", open>")
     rows.close()
     assert repr(rows).endswith(", closed>")
@@ -131,19 +119,17 @@ def test_the_calls_of_a_handle_are_those_of_its_generator(memory_store: str) -> 
 # ---- threads
 
 
-def test_of_threads_that_race_one_opens_and_all_draw_from_its_generator(tmp_path: Path) -> None:
-    rows = idgen.lazy(kind="segment", tag="t", store=file_store(tmp_path), segment_step=1000)
+def test_of_threads_that_race_one_opens_and_all_draw_from_its_generator(file_store: str) -> None:
     start = threading.Barrier(8)
 
-    def draw() -> tuple[idgen.Generator, int]:
+    def draw(mine: list[Any]) -> None:
         start.wait(30)
-        return rows.get(), rows.next()
+        mine += [rows.get(), rows.next()]
 
-    with ThreadPoolExecutor(8) as threads:
-        drawn = [future.result() for future in [threads.submit(draw) for _ in range(8)]]
+    with idgen.lazy(kind="segment", tag="t", store=file_store, segment_step=1000) as rows:
+        drawn = in_threads(8, draw)
     assert len({id(generator) for generator, _ in drawn}) == 1
     assert sorted(number for _, number in drawn) == [*range(1, 9)], "a second opening would take another range"
-    rows.close()
 
 
 def test_a_failure_to_open_goes_to_all_who_wait_for_it_and_the_next_use_tries_again() -> None:
@@ -188,51 +174,26 @@ def test_who_opens_and_is_interrupted_leaves_it_to_the_next_of_those_who_wait() 
 # ---- a store that is not ready
 
 
-def test_opening_tries_again_while_the_store_is_down() -> None:
-    down = (idgen.StoreUnavailableError("the database is starting") for _ in range(3))
-    store = Store(*down)
+def test_opening_tries_again_while_the_store_is_down_or_a_worker_is_held() -> None:
+    store = Store(
+        idgen.StoreUnavailableError("starting"), idgen.WorkerBusyError("held by the process that this one replaces")
+    )
     rows = on(store)
     assert rows.next() == 1
     assert store.failures == []
     rows.close()
 
 
-def test_without_open_wait_one_failure_is_the_end() -> None:
-    store = Store(*(idgen.StoreUnavailableError("down") for _ in range(2)))
-    with pytest.raises(idgen.StoreUnavailableError, match="down"):
-        on(store, open_wait=0).next()
+@pytest.mark.parametrize(
+    ("open_wait", "failure"), [(0, idgen.StoreUnavailableError("down")), (3600, idgen.TagUnknownError("no such tag"))]
+)
+def test_without_open_wait_and_where_waiting_cannot_cure_it_one_failure_is_the_end(
+    open_wait: float, failure: idgen.Error
+) -> None:
+    store = Store(failure, failure)
+    with pytest.raises(type(failure), match=str(failure)):
+        on(store, open_wait=open_wait).next()
     assert len(store.failures) == 1
-
-
-def test_what_waiting_cannot_cure_is_raised_at_once() -> None:
-    store = Store(idgen.TagUnknownError("no such tag"), idgen.TagUnknownError("no such tag"))
-    with pytest.raises(idgen.TagUnknownError):
-        on(store, open_wait=3600).next()
-    assert len(store.failures) == 1
-
-
-def test_a_worker_that_the_replaced_process_still_holds_is_waited_for(tmp_path: Path) -> None:
-    store = f"sqlite:{tmp_path / 'ids.db'}"
-    idgen.store_create(store=store)
-    code = """
-import sys, idgen
-with idgen.Generator(worker=1, store=sys.argv[1]) as generator:
-    print(generator.next(), flush=True)
-    sys.stdin.readline()
-"""
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", code, store], stdin=pipe, stdout=pipe, text=True) as old:
-        assert old.stdout is not None
-        last = int(old.stdout.readline())
-        new = idgen.lazy(worker=1, store=store, open_wait=60)
-        with ThreadPoolExecutor(1) as thread:
-            first = thread.submit(new.next)
-            with pytest.raises(idgen.WorkerBusyError):
-                idgen.Generator(worker=1, store=store)
-            assert not first.done()
-            old.communicate("\n", timeout=30)
-            assert first.result(60) > last
-    new.close()
 
 
 def test_ctrl_c_ends_the_wait_for_a_store_that_is_down() -> None:
@@ -254,45 +215,26 @@ except KeyboardInterrupt:
 # ---- forks
 
 
-def test_a_forked_child_draws_from_a_generator_of_its_own_and_leaves_the_parents_alone(tmp_path: Path) -> None:
-    store = file_store(tmp_path)
-    rows = idgen.lazy(kind="segment", tag="t", store=store, segment_step=100, segment_runway=0, segment_prefetch=1)
-    assert rows.next() == 1
+def test_a_forked_child_draws_from_a_generator_of_its_own_and_leaves_the_parents_alone(file_store: str) -> None:
+    rows = idgen.lazy(kind="segment", tag="t", store=file_store, segment_step=100, segment_runway=0, segment_prefetch=1)
+    draw = rows.next
+    assert draw() == 1
 
     def draw_and_close() -> str:
-        ids = rows.next_batch(5).tolist()
+        ids = [draw(), *rows.next_batch(4)]
         rows.close()
         return f"{ids} {expect(idgen.ClosedError, rows.next)}"
 
-    before = idgen.segment_show(store=store, tag="t").max_id
+    before = idgen.segment_show(store=file_store, tag="t").max_id
     assert in_child(lambda: f"{rows.is_open} {rows!r}") == f"False {rows!r}".replace(", open", ", not open")
-    assert idgen.segment_show(store=store, tag="t").max_id == before, "the child gave nothing of its parent's back"
+    assert idgen.segment_show(store=file_store, tag="t").max_id == before, "the child gave nothing of its parent's back"
     assert in_child(draw_and_close) == "[101, 102, 103, 104, 105] ClosedError"
-    assert rows.next() == 2
-    assert not rows.closed
+    assert draw() == 2
     rows.close()
 
 
-def test_a_handle_of_a_fixed_worker_opens_in_the_child_that_is_first_to_use_it(tmp_path: Path) -> None:
-    idgen.store_create(store=f"sqlite:{tmp_path / 'ids.db'}")
-    events = idgen.lazy(worker=1, store=f"sqlite:{tmp_path / 'ids.db'}")
-    assert in_child(lambda: str(events.decode(events.next()).worker)) == "1"
-    assert not events.is_open
-
-
-def test_leased_workers_of_parent_and_child_differ(tmp_path: Path) -> None:
-    idgen.store_create(store=f"sqlite:{tmp_path / 'ids.db'}")
-    events = idgen.lazy(worker="auto", store=f"sqlite:{tmp_path / 'ids.db'}")
-    mine = events.decode(events.next()).worker
-    theirs = in_child(lambda: str(events.decode(events.next()).worker))
-    assert theirs.isdigit(), theirs
-    assert int(theirs) != mine
-    events.close()
-
-
-def test_a_child_does_not_wait_for_the_fixed_worker_that_its_parent_has(tmp_path: Path) -> None:
-    idgen.store_create(store=f"sqlite:{tmp_path / 'ids.db'}")
-    with idgen.lazy(worker=1, store=f"sqlite:{tmp_path / 'ids.db'}", open_wait=3600) as events:
+def test_a_child_does_not_wait_for_the_fixed_worker_that_its_parent_has(file_store: str) -> None:
+    with idgen.lazy(worker=1, store=file_store, open_wait=3600) as events:
         events.next()
         assert in_child(lambda: expect(idgen.WorkerBusyError, events.next)) == "WorkerBusyError"
 
@@ -315,16 +257,9 @@ def test_a_store_object_that_the_parent_has_used_is_refused_in_its_child(
         assert in_child(lambda: str(unused.next())) == "1", "nobody has used this one's"
 
 
-def test_a_closed_handle_is_closed_in_children_too(memory_store: str) -> None:
-    rows = idgen.lazy(kind="segment", store=memory_store, store_create=True)
-    rows.close()
-    assert in_child(lambda: expect(idgen.ClosedError, rows.next)) == "ClosedError"
-
-
-def test_children_forked_while_threads_draw_and_open_get_ids_of_their_own(tmp_path: Path) -> None:
-    store = file_store(tmp_path)
+def test_children_forked_while_threads_draw_and_open_get_ids_of_their_own(file_store: str) -> None:
     # On a slow disk all wait for one another: this is not about time.
-    handles = [on(store, segment_step=10, store_timeout="60s", wait_max="60s") for _ in range(20)]
+    handles = [on(file_store, segment_step=10, store_timeout="60s", wait_max="60s") for _ in range(20)]
     mine: set[int] = set()
 
     def draw() -> None:
@@ -344,8 +279,7 @@ def test_children_forked_while_threads_draw_and_open_get_ids_of_their_own(tmp_pa
     assert not mine & set(theirs)
 
 
-def test_a_process_that_a_callback_forks_while_it_opens_opens_by_itself(tmp_path: Path) -> None:
-    store = file_store(tmp_path)
+def test_a_process_that_a_callback_forks_while_it_opens_opens_by_itself(file_store: str) -> None:
     answers: list[str] = []
 
     def clock() -> int:
@@ -354,7 +288,7 @@ def test_a_process_that_a_callback_forks_while_it_opens_opens_by_itself(tmp_path
             answers[0] = in_child(lambda: str(rows.next()))
         return time.time_ns()
 
-    with idgen.lazy(kind="segment", tag="t", store=store, clock=clock, segment_step=10) as rows:
+    with idgen.lazy(kind="segment", tag="t", store=file_store, clock=clock, segment_step=10) as rows:
         mine = rows.next()
     assert answers[0].isdigit(), answers
     assert int(answers[0]) != mine
@@ -363,25 +297,20 @@ def test_a_process_that_a_callback_forks_while_it_opens_opens_by_itself(tmp_path
 # ---- pickles
 
 
-def make_handle(folder: str) -> idgen.LazyGenerator:
-    return idgen.lazy(kind="segment", tag="t", store=f"sqlite:{folder}/ids.db", segment_step=50, segment_runway=0)
-
-
-def apply(draw: Callable[[], int]) -> tuple[int, int]:
-    return draw(), id(draw.__self__)  # type: ignore[attr-defined]
+def apply(draw: Callable[[], int]) -> int:
+    return draw()
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_bound_methods_are_sent_to_the_processes_of_a_pool_which_open_one_generator_each(
-    tmp_path: Path, method: str
+    file_store: str, method: str
 ) -> None:
-    file_store(tmp_path)
-    rows = make_handle(str(tmp_path))
+    rows = idgen.lazy(kind="segment", tag="t", store=file_store, segment_step=50, segment_runway=0)
     rows.next()
     with multiprocessing.get_context(method).Pool(2) as pool:
         drawn = pool.map(apply, [rows.next] * 40, chunksize=1)
-    assert len({number for number, _ in drawn} | {1}) == 41
-    assert idgen.segment_show(store=f"sqlite:{tmp_path / 'ids.db'}", tag="t").grants <= 3 * 2, "not one for each task"
+    assert len({1, *drawn}) == 41
+    assert idgen.segment_show(store=file_store, tag="t").grants <= 3 * 2, "not one for each task"
     rows.close()
 
 
@@ -418,16 +347,6 @@ def test_handles_that_come_with_tasks_are_freed_but_for_the_latest(memory_store:
     gc.collect()
     assert sum(handle() is not None for handle in handles) == 16
     assert handles[-1]() is not None
-
-
-def test_a_bound_method_asked_for_before_opening_draws_after_it_and_after_a_fork(tmp_path: Path) -> None:
-    file_store(tmp_path)
-    rows = make_handle(str(tmp_path))
-    default = rows.next
-    assert not rows.is_open
-    assert default() == 1
-    assert int(in_child(lambda: str(default()))) > 1
-    rows.close()
 
 
 # ---- asyncio
@@ -506,6 +425,7 @@ def test_a_closed_handle_stays_closed_and_never_opens(memory_store: str) -> None
     with pytest.raises(idgen.ClosedError):
         used.next()
     assert used.decode(1).segment == 1, "as a generator, which decodes when it is closed"
+    assert in_child(lambda: expect(idgen.ClosedError, used.next)) == "ClosedError"
 
 
 def test_closing_ends_an_opening_that_waits_for_its_store() -> None:
@@ -530,11 +450,10 @@ def test_a_generator_that_opens_after_close_was_called_is_closed_and_gives_every
     wait_until(lambda: store.max_id == 0)
 
 
-def test_a_module_that_ends_without_closing_gives_unused_ids_back(tmp_path: Path) -> None:
-    store = file_store(tmp_path)
+def test_a_module_that_ends_without_closing_gives_unused_ids_back(file_store: str) -> None:
     code = "import sys, idgen\norders = idgen.lazy(kind='segment', tag='t', store=sys.argv[1])\nprint(orders.next())"
-    assert run_python(code, store).stdout == "1\n"
-    assert idgen.segment_show(store=store, tag="t").max_id == 1
+    assert run_python(code, file_store).stdout == "1\n"
+    assert idgen.segment_show(store=file_store, tag="t").max_id == 1
 
 
 # ---- host code that uses the handle which opens with it
@@ -547,21 +466,17 @@ class UsesTheHandle(Store):
         return self.handle.next()  # on a thread of the core
 
 
-def test_a_store_that_uses_the_handle_which_opens_with_it_is_an_error_and_no_deadlock() -> None:
+@pytest.mark.parametrize("uses", ["store", "clock"])
+def test_host_code_that_uses_the_handle_which_opens_with_it_is_an_error_and_no_deadlock(uses: str) -> None:
     store = UsesTheHandle()
-    store.handle = on(store, open_wait=3600)
+    store.handle = (
+        on(store, open_wait=3600)
+        if uses == "store"
+        else idgen.lazy(worker=1, store="memory:lazy-clock", clock=lambda: store.handle.next(), open_wait=3600)
+    )
     with pytest.raises(idgen.UnsupportedError, match="its opening waits for"):
         store.handle.next()
     store.handle.close()
-
-
-def test_a_clock_that_uses_the_handle_which_opens_with_it_is_an_error_and_no_deadlock() -> None:
-    def clock() -> int:
-        return events.next()
-
-    events = idgen.lazy(worker=1, store="memory:lazy-clock", clock=clock, open_wait=3600)
-    with pytest.raises(idgen.UnsupportedError, match="its opening waits for"):
-        events.next()
 
 
 def test_callbacks_may_use_the_handle_of_another_generator(memory_store: str) -> None:
@@ -575,13 +490,3 @@ def test_callbacks_may_use_the_handle_of_another_generator(memory_store: str) ->
     assert outer.next() == 1
     outer.close()
     inner.close()
-
-
-def test_it_can_come_from_the_environment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    orders = idgen.lazy(None, "orders")
-    assert repr(orders) == "<idgen.LazyGenerator 'orders' of the environment, not open>"
-    monkeypatch.setenv("IDGEN_ORDERS_KIND", "segment")
-    monkeypatch.setenv("IDGEN_ORDERS_STORE", "memory")
-    monkeypatch.setenv("IDGEN_ORDERS_STORE_CREATE", "true")
-    assert orders.next() == 1
-    orders.close()
