@@ -77,20 +77,34 @@ func benchmarkNextFor(b *testing.B, owner idgen.Owner) {
 	}
 }
 
-func BenchmarkFillForEach1024Int(b *testing.B) {
-	owners := make([]int64, 1024)
-	for i := range owners {
-		owners[i] = 1_234_567_890_000_000 + int64(i)
-	}
-	g := newBusiness(b, idgen.WithSegmentStep(10_000_000))
-	ids := make([]int64, len(owners))
+// benchmarkCall is for calls into C, beside which the one through call is little. Each makes or takes so many ids.
+func benchmarkCall(b *testing.B, ids int, call func() error) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := g.FillForEach(idgen.OwnersInt(owners), ids); err != nil {
+		if err := call(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ids)), "ns/id")
+	if ids > 1 {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(ids), "ns/id")
+	}
+}
+
+// businessIDs are ids of 1024 owners.
+func businessIDs(b *testing.B) (g *idgen.Generator, owners idgen.Owners, ids []int64) {
+	ids, g = make([]int64, 1024), newBusiness(b, idgen.WithSegmentStep(10_000_000))
+	numbers := make([]int64, len(ids))
+	for i := range numbers {
+		numbers[i] = 1_234_567_890_000_000 + int64(i)
+	}
+	owners = idgen.OwnersInt(numbers)
+	gives(g.FillForEach(owners, ids))(b, len(ids))
+	return g, owners, ids
+}
+
+func BenchmarkFillForEach1024Int(b *testing.B) {
+	g, owners, ids := businessIDs(b)
+	benchmarkCall(b, len(ids), func() error { return errorOf(g.FillForEach(owners, ids)) })
 }
 
 // A ring of 64 ranges, each of a shard of its own.
@@ -101,90 +115,48 @@ func benchRouter(b *testing.B) *idgen.Router {
 		data.Shards = append(data.Shards, name)
 		data.Ranges = append(data.Ranges, idgen.RouteRange{Upto: 1024*n + 1023, Shard: name})
 	}
-	router, err := idgen.NewRouter(mustTable(b, data), idgen.RouterOptions{Layout: mustLayout(b, "business64", "")})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return router
-}
-
-func businessIDs(b *testing.B, count int) []int64 {
-	ids := make([]int64, count)
-	owners := make([]int64, count)
-	for i := range owners {
-		owners[i] = int64(i)
-	}
-	if _, err := newBusiness(b).FillForEach(idgen.OwnersInt(owners), ids); err != nil {
-		b.Fatal(err)
-	}
-	return ids
+	options := idgen.RouterOptions{Layout: mustLayout(b, "business64", "")}
+	return need(idgen.NewRouter(mustTable(b, data), options))(b)
 }
 
 func BenchmarkRoute(b *testing.B) {
-	router, id := benchRouter(b), businessIDs(b, 1)[0]
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := router.Route(id); err != nil {
-			b.Fatal(err)
-		}
-	}
+	_, _, ids := businessIDs(b)
+	router := benchRouter(b)
+	benchmarkCall(b, 1, func() error { return errorOf(router.Route(ids[0])) })
 }
 
 func BenchmarkRouteBatch1024(b *testing.B) {
-	router, ids := benchRouter(b), businessIDs(b, 1024)
-	shards, seconds := make([]uint32, len(ids)), make([]uint32, len(ids))
-	for b.Loop() {
-		if err := router.RouteBatch(ids, shards, seconds); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
+	_, _, ids := businessIDs(b)
+	router, shards, seconds := benchRouter(b), make([]uint32, len(ids)), make([]uint32, len(ids))
+	benchmarkCall(b, len(ids), func() error { return router.RouteBatch(ids, shards, seconds) })
 }
 
 func BenchmarkHide(b *testing.B) {
-	cipher, id := mustCipher(b, hiding(b)...), businessIDs(b, 1)[0]
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := cipher.Hide(id); err != nil {
-			b.Fatal(err)
-		}
-	}
+	_, _, ids := businessIDs(b)
+	cipher := mustCipher(b, hiding(b)...)
+	benchmarkCall(b, 1, func() error { return errorOf(cipher.Hide(ids[0])) })
 }
 
 func BenchmarkHideAll1024(b *testing.B) {
-	cipher, plain := mustCipher(b, hiding(b)...), businessIDs(b, 1024)
-	ids := make([]int64, len(plain))
-	for b.Loop() {
+	_, _, plain := businessIDs(b)
+	cipher, ids := mustCipher(b, hiding(b)...), make([]int64, len(plain))
+	benchmarkCall(b, len(ids), func() error {
 		copy(ids, plain)
-		if err := cipher.HideAll(ids); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
+		return cipher.HideAll(ids)
+	})
 }
 
-func BenchmarkNewUUID4(b *testing.B) { benchmarkStandard(b, idgen.NewUUID4) }
+func BenchmarkNewUUID4(b *testing.B) {
+	benchmarkCall(b, 1, func() error { return errorOf(idgen.NewUUID4()) })
+}
 
-func BenchmarkNewUUID7(b *testing.B) { benchmarkStandard(b, idgen.NewUUID7) }
-
-func benchmarkStandard(b *testing.B, make func() ([16]byte, error)) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := make(); err != nil {
-			b.Fatal(err)
-		}
-	}
+func BenchmarkNewUUID7(b *testing.B) {
+	benchmarkCall(b, 1, func() error { return errorOf(idgen.NewUUID7()) })
 }
 
 func BenchmarkFill1024Segment(b *testing.B) {
-	g := newSegment(b, idgen.WithSegmentStep(100_000_000))
-	ids := make([]int64, 1024)
-	for b.Loop() {
-		if _, err := g.Fill(ids); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
+	g, ids := newSegment(b, idgen.WithSegmentStep(100_000_000)), make([]int64, 1024)
+	benchmarkCall(b, len(ids), func() error { return errorOf(g.Fill(ids)) })
 }
 
 func BenchmarkBlocksSegment(b *testing.B) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,13 +237,6 @@ func TestWhatWasNotMadeIsAnErrorAndNoCrash(t *testing.T) {
 	for _, err := range failures {
 		wantStatus(t, err, idgen.ErrHandle)
 	}
-}
-
-// whenCollected is closed when nothing refers to the object any more.
-func whenCollected[T any](object *T) chan struct{} {
-	released := make(chan struct{})
-	runtime.AddCleanup(object, func(released chan struct{}) { close(released) }, released)
-	return released
 }
 
 // unclosed makes a generator that the test does not hold. Its clock is released when the core has freed the generator.

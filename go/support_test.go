@@ -201,7 +201,14 @@ func wantAbove(t testing.TB, id, last int64) {
 	}
 }
 
-// wantCollected collects garbage until the object that closes the channel is collected.
+// whenCollected is closed when nothing refers to the object any more.
+func whenCollected[T any](object *T) chan struct{} {
+	released := make(chan struct{})
+	runtime.AddCleanup(object, func(released chan struct{}) { close(released) }, released)
+	return released
+}
+
+// wantCollected collects garbage until the channel is closed.
 func wantCollected(t testing.TB, released chan struct{}) {
 	t.Helper()
 	until(t, func() bool {
@@ -245,16 +252,15 @@ func (c *fakeClock) Step(d time.Duration) {
 
 // stuckClock never moves: a caller waits until something else ends the wait.
 type stuckClock struct {
-	now     time.Time
+	*fakeClock
 	waiting chan struct{} // closed when the first caller waits
 	once    sync.Once
 }
 
 func newStuckClock() *stuckClock {
-	return &stuckClock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC), waiting: make(chan struct{})}
+	return &stuckClock{fakeClock: newFakeClock(), waiting: make(chan struct{})}
 }
 
-func (c *stuckClock) Now() time.Time { return c.now }
 func (c *stuckClock) Sleep(d time.Duration) {
 	c.once.Do(func() { close(c.waiting) })
 	time.Sleep(min(d, time.Millisecond)) // so that the waiting caller does not spin
