@@ -6,7 +6,6 @@ The command under test is $IDGEN_TOOL, else build/bin/idgen.
 import contextlib
 import datetime
 import fcntl
-import itertools
 import json
 import os
 import pty
@@ -22,7 +21,6 @@ import time
 import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
-from typing import ClassVar
 
 # A shell starts background jobs with Ctrl-C ignored, and ignored signals are inherited: not by the programs under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -95,10 +93,22 @@ class Cli(unittest.TestCase):
             )
         )
 
+    def start(self, *arguments):
+        words = [TOOL, *map(str, arguments)]
+        return subprocess.Popen(words, cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
     def good(self, *arguments, stdin="", **env):
         result = self.run_tool(*arguments, stdin=stdin, **env)
         self.assertEqual((result.status, result.err), (OK, ""), arguments)
         return result
+
+    def objects(self, *arguments, stdin=""):
+        """What the command says with --json: an object for each line."""
+        return [json.loads(line) for line in self.good(*arguments, "--json", stdin=stdin).lines]
+
+    def object(self, *arguments):
+        (found,) = self.objects(*arguments)
+        return found
 
     def refused(self, status_name, *arguments, status=FAILURE, stdin=""):
         """The command failed with this status of the library, and said so in the one form that scripts may rely on."""
@@ -107,17 +117,11 @@ class Cli(unittest.TestCase):
         self.assertRegex(result.err, rf"\Aidgen: error: {status_name}: .+\n\Z")
         return result.err
 
-    def watch(self, database="ids.db"):
-        """From now on watched() is each value that a counter is given, also by a grant that goes back at once."""
-        with sqlite3.connect(self.dir / database) as store:
-            store.executescript(
-                "CREATE TABLE watched(max_id); CREATE TRIGGER watch AFTER UPDATE ON idgen_segment "
-                "BEGIN INSERT INTO watched VALUES(new.max_id); END"
-            )
-
-    def watched(self, database="ids.db"):
-        with sqlite3.connect(self.dir / database) as store:
-            return [number for (number,) in store.execute("SELECT max_id FROM watched ORDER BY rowid")]
+    def failed(self, *arguments):
+        """The command failed by itself, with no status of the library, and printed nothing."""
+        result = self.run_tool(*arguments)
+        self.assertEqual((result.status, result.out), (FAILURE, ""), result.err)
+        return result.err
 
     def usage(self, *arguments):
         result = self.run_tool(*arguments)
@@ -125,107 +129,83 @@ class Cli(unittest.TestCase):
         self.assertRegex(result.err, r"\Aidgen: error: .+\nSee `idgen.* --help`\.\n\Z")
         return result.err
 
-    def on_terminal(self, *arguments, columns=100, **env):
-        """Standard output on a terminal with this many columns."""
+    def subcommands(self, command):
+        _, found, rest = self.good(*command.split(), "--help").out.partition("\nCommands:\n")
+        return re.findall(r"(?m)^  (\S+)", rest.split("\n\n")[0]) if found else []
+
+    def all_commands(self):
+        """ "" for the command itself, each command, and each with a subcommand: "segment show"."""
+        return ["", *COMMANDS, *(f"{command} {sub}" for command in COMMANDS for sub in self.subcommands(command))]
+
+    def watch(self):
+        """From now on watched() is each value that a counter is given, also by a grant that goes back at once."""
+        with sqlite3.connect(self.dir / "ids.db") as store:
+            store.executescript(
+                "CREATE TABLE watched(max_id); CREATE TRIGGER watch AFTER UPDATE ON idgen_segment "
+                "BEGIN INSERT INTO watched VALUES(new.max_id); END"
+            )
+
+    def watched(self):
+        with sqlite3.connect(self.dir / "ids.db") as store:
+            return [number for (number,) in store.execute("SELECT max_id FROM watched ORDER BY rowid")]
+
+    def on_terminal(self, *arguments, columns=100, stream="stdout", **env):
+        """What a terminal with this many columns gets, where one of the command's streams is it."""
         controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        with subprocess.Popen(
-            [TOOL, *map(str, arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=terminal,
-            env=environment(**env),
-            cwd=self.dir,
-        ) as process:
+        streams = {"stdout": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, stream: terminal}
+        with subprocess.Popen([TOOL, *map(str, arguments)], **streams, env=environment(**env), cwd=self.dir) as process:
             os.close(terminal)
             text = b""
-            while True:
-                try:
-                    piece = os.read(controller, 65536)
-                except OSError:  # Linux says EIO when the last writer has gone
-                    break
-                if not piece:
-                    break
-                text += piece
+            with contextlib.suppress(OSError):  # Linux says EIO when the last writer has gone
+                while piece := os.read(controller, 65536):
+                    text += piece
         os.close(controller)
         self.assertEqual(process.returncode, OK)
-        return text.decode().replace("\r\n", "\n")
+        return text.decode()
 
 
 class Decode(Cli):
     # Twitter's own: 41 bits of ms since 1288834974657, 5 of datacenter, 5 of worker, 12 of sequence.
     ID = 1541815603606036480
-    BY_HAND: ClassVar = {
-        "id": str(ID),
-        "layout": "twitter",
-        "time": datetime.datetime.fromtimestamp(((ID >> 22) + 1288834974657) // 1000, datetime.UTC).strftime(
-            "%Y-%m-%dT%H:%M:%S"
-        )
-        + f".{((ID >> 22) + 1288834974657) % 1000:03d}Z",
-        "unix_ms": (ID >> 22) + 1288834974657,
-        "datacenter": ID >> 17 & 31,
-        "worker": ID >> 12 & 31,
-        "sequence": ID & 4095,
-    }
+    JSON = (
+        '{"id": "1541815603606036480", "layout": "twitter", "time": "2022-06-28T16:07:40.105Z", '
+        '"unix_ms": 1656432460105, "datacenter": 11, "worker": 26, "sequence": 0}\n'
+    )
 
-    def test_a_twitter_id_gives_what_arithmetic_by_hand_gives(self):
-        result = self.good("decode", "--layout", "twitter", self.ID, "--json")
-        self.assertEqual(json.loads(result.out), self.BY_HAND)
-        self.assertEqual(
-            result.out,
-            '{"id": "1541815603606036480", "layout": "twitter", "time": "2022-06-28T16:07:40.105Z", '
-            '"unix_ms": 1656432460105, "datacenter": 11, "worker": 26, "sequence": 0}\n',
-        )
+    def test_an_id_is_an_object_or_has_a_line_for_each_field(self):
+        twitter = ("decode", "--layout", "twitter", self.ID)
+        self.assertEqual(self.good(*twitter, "--json").out, self.JSON)
+        fields = [[key, str(value)] for key, value in json.loads(self.JSON).items()]
+        self.assertEqual([line.split(None, 1) for line in self.good(*twitter).lines], fields)
 
     def test_hexadecimal_and_decimal_are_the_same_id(self):
         for text in (hex(self.ID), hex(self.ID).upper().replace("X", "x")):
-            result = self.good("decode", "--layout", "twitter", text, "--json")
-            self.assertEqual(json.loads(result.out), self.BY_HAND, text)
-        self.assertEqual(self.good("decode", "0x00ff", "--json").out, self.good("decode", 255, "--json").out)
+            self.assertEqual(self.good("decode", "--layout", "twitter", text, "--json").out, self.JSON)
+        self.assertEqual(self.object("decode", "0x00ff"), self.object("decode", 255))
 
-    def test_several_ids_are_an_object_a_line_in_their_order(self):
-        result = self.good("decode", "--json", 7, 0x10, "--layout", "leaf", 0)
-        self.assertEqual([json.loads(line)["id"] for line in result.lines], ["7", "16", "0"])
+    def test_ids_are_answered_in_their_order_also_words_and_lines_of_standard_input(self):
+        found = self.objects("decode", 7, 0x10, "-", "--layout", "leaf", 0, stdin="1 2\n\n  0x3\n4")
+        self.assertEqual([each["id"] for each in found], ["7", "16", "1", "2", "3", "4", "0"])
 
-    def test_ids_come_from_standard_input_by_words_and_lines(self):
-        result = self.good("decode", "-", "--json", stdin="1 2\n\n  0x3\n4")
-        self.assertEqual([json.loads(line)["id"] for line in result.lines], ["1", "2", "3", "4"])
-
-    def test_without_json_each_field_is_a_line(self):
-        result = self.good("decode", "--layout", "twitter", self.ID)
-        self.assertEqual(
-            [line.split(None, 1) for line in result.lines],
-            [[key, str(value)] for key, value in self.BY_HAND.items()],
-        )
-
-    def test_the_epoch_moves_the_time_only(self):
-        layout = "time:41ms worker:10 sequence:12"
-        plain = json.loads(self.good("decode", "--layout", layout, "--epoch", 0, self.ID, "--json").out)
-        moved = json.loads(
-            self.good("decode", "--layout", layout, "--epoch", "1970-01-01T00:00:01Z", self.ID, "--json").out
-        )
-        self.assertEqual(moved["unix_ms"] - plain["unix_ms"], 1000)
-        self.assertEqual({**moved, "unix_ms": 0, "time": ""}, {**plain, "unix_ms": 0, "time": ""})
+    def test_the_epoch_moves_the_time(self):
+        layout = ("--layout", "time:41ms worker:10 sequence:12", "--epoch", "1970-01-01T00:00:01Z")
+        self.assertEqual(self.object("decode", *layout, 5 << 22)["unix_ms"], 1005)
 
     def test_a_layout_without_time_has_neither_time_nor_unix_ms(self):
-        parts = json.loads(self.good("decode", "--layout", "business64", (9 << 47) | (3 << 42) | 77, "--json").out)
-        self.assertEqual(
-            {k: v for k, v in parts.items() if k not in ("id", "layout")}, {"gene": 9, "version": 3, "segment": 77}
-        )
+        parts = self.object("decode", "--layout", "business64", (9 << 47) | (3 << 42) | 77)
+        self.assertEqual(list(parts), ["id", "layout", "gene", "version", "segment"])
 
     def test_numbers_that_javascript_would_round_are_strings(self):
-        segment = 2**53
-        parts = json.loads(self.good("decode", "--layout", "fixed:3 segment:60", segment, "--json").out)
-        self.assertEqual(parts["segment"], str(segment))
-        parts = json.loads(self.good("decode", "--layout", "fixed:3 segment:60", segment - 1, "--json").out)
-        self.assertEqual(parts["segment"], segment - 1)
+        for number, shown in ((2**53, str(2**53)), (2**53 - 1, 2**53 - 1)):
+            self.assertEqual(self.object("decode", "--layout", "fixed:3 segment:60", number)["segment"], shown)
 
     def test_an_id_of_sixteen_bytes_is_split_with_and_without_its_leading_zeros(self):
         segment = 2**80 + 5
         id = (9 << 104) | (3 << 84) | segment
         for text in (str(id), str(id).rjust(39, "0"), hex(id), "0x" + format(id, "032X")):
-            parts = json.loads(self.good("decode", "--layout", "business128", text, "--json").out)
             self.assertEqual(
-                parts,
+                self.object("decode", "--layout", "business128", text),
                 {"id": str(id), "layout": "business128", "gene": 9, "version": 3, "segment": str(segment)},
             )
         self.assertIn(f"segment     {segment}\n", self.good("decode", "--layout", "business128", id).out)
@@ -233,145 +213,90 @@ class Decode(Cli):
         self.refused("VALUE", "decode", "--layout", "business64", str(id).rjust(39, "0"))
 
     def test_a_time_that_rfc3339_cannot_write_is_null_and_unix_ms_is_exact(self):
-        parts = json.loads(self.good("decode", "--layout", "mastodon", 2**64 - 1, "--json").out)
+        parts = self.object("decode", "--layout", "mastodon", 2**64 - 1)
         self.assertEqual((parts["time"], parts["unix_ms"], parts["sequence"]), (None, 2**48 - 1, 65535))
 
-    def test_a_bad_id_names_the_text_and_the_position(self):
+    def test_a_bad_id_is_named_and_on_standard_input_its_line_after_the_good_ones(self):
         self.assertIn("'12x'", self.refused("TEXT", "decode", "12x"))
-        self.refused("TEXT", "decode", "")
-        self.refused("TEXT", "decode", "0x")
-        self.refused("TEXT", "decode", "0x12345678123456789")
-        self.refused("TEXT", "decode", str(2**64))
-
-    def test_a_bad_id_on_standard_input_names_the_line_after_the_good_ones(self):
+        for text in ("", "0x", "0x12345678123456789", str(2**64)):
+            self.refused("TEXT", "decode", text)
         result = self.run_tool("decode", "-", "--json", stdin="1\n2\nno\n4\n")
         self.assertEqual(result.status, FAILURE)
         self.assertEqual([json.loads(line)["id"] for line in result.lines], ["1", "2"])
         self.assertRegex(result.err, r"\Aidgen: error: TEXT: standard input, line 3: .*'no'")
-
-    def test_no_id_is_a_usage_error(self):
-        self.usage("decode")
         self.usage("decode", "--json")
 
 
 class Explain(Cli):
     ID = Decode.ID
+    TWITTER = ("explain", "--layout", "twitter", ID)
+    PICTURE = """
+twitter  time:41ms datacenter:5 worker:5 sequence:12  since 2010-11-04T01:42:54.657Z
 
-    def test_the_picture_has_every_bit_under_its_number(self):
-        lines = self.good("explain", "--layout", "twitter", self.ID).lines
-        bits = f"{self.ID:064b}"
-        groups = [bits[:1], bits[1:42], bits[42:47], bits[47:52], bits[52:]]
-        row = " " + "  ".join(groups)
-        self.assertIn(row, lines)
-        ruler = lines[lines.index(row) - 1]
-        for number in (62, 22, 21, 17, 16, 12, 11, 0):
-            place = re.search(rf"(?<!\d){number}(?!\d)", ruler)
-            self.assertIsNotNone(place, number)
-        brackets = lines[lines.index(row) + 1]
-        self.assertEqual([len(part) for part in brackets.split()], [1, 41, 5, 5, 12])
+    62                                     22  21 17  16 12  11         0
+ 0  00101010110010110100001000111110110001000  01011  11010  000000000000
+ │  ├───────────────────────────────────────┘  ├───┘  ├───┘  ├──────────┘
+ │  │                                          │      │      └ sequence 0 of 4095
+ │  │                                          │      └ worker 26 of 31
+ │  │                                          └ datacenter 11 of 31
+ │  └ time 2022-06-28T16:07:40.105Z, AGO
+ └ sign 0
+"""
 
-    def test_every_field_has_a_line_that_ends_at_its_value(self):
-        out = self.good("explain", "--layout", "twitter", self.ID).out
-        for text in (
-            "└ sequence 0 of 4095",
-            "└ worker 26 of 31",
-            "└ datacenter 11 of 31",
-            "└ time 2022-06-28T16:07:40.105Z",
-            "└ sign 0",
-        ):
-            self.assertIn(text, out)
-
-    def test_each_line_from_a_field_is_straight(self):
-        lines = self.good("explain", "--layout", "discord", self.ID).lines
-        top = next(i for i, line in enumerate(lines) if line.lstrip().startswith("├"))
-        starts = [i for i, char in enumerate(lines[top]) if char in "├│"]
-        for row, line in enumerate(lines[top + 1 :]):
-            corner = starts[len(starts) - 1 - row]
-            self.assertEqual(line[corner], "└", line)
-            self.assertEqual(
-                [i for i, char in enumerate(line[:corner]) if char == "│"], starts[: len(starts) - 1 - row]
-            )
+    def test_the_picture_has_every_bit_under_its_number_and_a_straight_line_to_each_value(self):
+        out = self.good(*self.TWITTER).out
+        self.assertIn(self.PICTURE, re.sub(r"(?m), \d+ years?( .*)? ago$", ", AGO", out))
 
     def test_without_a_layout_only_plausible_presets_are_drawn(self):
-        out = self.good("explain", self.ID).out
-        drawn = re.findall(r"^([a-z0-9-]+)  (?:unsigned )?time:", out, re.MULTILINE)
+        drawn = re.findall(r"(?m)^([a-z0-9-]+)  (?:unsigned )?time:", self.good("explain", self.ID).out)
         self.assertIn("twitter", drawn)
         self.assertIn("leaf", drawn)
         self.assertNotIn("mastodon", drawn)  # would be of the year 2715
         self.assertNotIn("js53", drawn)  # has bits that this layout does not
+        objects = self.objects("explain", self.ID)
+        self.assertEqual([o["layout"] for o in objects], drawn)
+        self.assertEqual({o["plausible"] for o in objects}, {True})
 
     def test_an_id_of_no_preset_says_what_each_would_read(self):
         out = self.good("explain", 12345).out
         self.assertIn("Under no preset", out)
         self.assertRegex(out, r"twitter +would be of 2010-11-04T01:42:54.657Z")
         self.assertRegex(out, r"business128 +is not of 64 bits")
+        objects = self.objects("explain", 12345)
+        self.assertIn("twitter", [o["layout"] for o in objects])
+        self.assertEqual({o["plausible"] for o in objects}, {False, None})
 
-    def test_a_pipe_gets_no_colors(self):
-        self.assertNotIn("\033", self.good("explain", self.ID).out)
-
-    def test_a_terminal_gets_colors_that_change_nothing_but_color(self):
-        painted = self.on_terminal("explain", "--layout", "twitter", self.ID)
+    def test_only_a_terminal_gets_colors_that_change_nothing_but_color(self):
+        plain = self.good(*self.TWITTER).out
+        self.assertNotIn("\033", plain)
+        painted = self.on_terminal(*self.TWITTER)
         self.assertIn(ESCAPE, painted)
-        plain = self.good("explain", "--layout", "twitter", self.ID).out
-        self.assertEqual(re.sub(r"\033\[[0-9;]*m", "", painted), plain)
-
-    def test_no_color_is_respected_on_a_terminal(self):
+        self.assertEqual(re.sub(r"\033\[[0-9;]*m", "", painted).replace("\r\n", "\n"), plain)
         self.assertNotIn(ESCAPE, self.on_terminal("explain", self.ID, NO_COLOR="1"))
         self.assertIn(ESCAPE, self.on_terminal("explain", self.ID, NO_COLOR=""))  # empty means not set
         self.assertNotIn(ESCAPE, self.on_terminal("explain", self.ID, TERM="dumb"))
 
-    def test_a_narrow_terminal_gets_a_list_that_fits(self):
-        out = self.on_terminal("explain", "--layout", "twitter", self.ID, columns=60, NO_COLOR="1")
-        picture = out.split("\n\n", 2)[2]
-        self.assertLessEqual(max(map(len, picture.splitlines())), 60)
-        self.assertIn("worker 26 of 31", picture)
-
-    def test_a_wide_terminal_picture_fits_eighty_columns(self):
-        out = self.on_terminal("explain", "--layout", "twitter", self.ID, columns=80, NO_COLOR="1")
-        picture = out.split("\n\n", 2)[2]
-        self.assertLessEqual(max(map(len, picture.splitlines())), 80)
-        self.assertIn("├", picture)
+    def test_a_terminal_gets_a_picture_from_eighty_columns_on_else_a_list_and_either_fits(self):
+        for columns, words in ((60, "worker 26 of 31"), (80, "├")):
+            out = self.on_terminal(*self.TWITTER, columns=columns, NO_COLOR="1").replace("\r\n", "\n")
+            picture = out.split("\n\n", 2)[2]
+            self.assertLessEqual(max(map(len, picture.splitlines())), columns)
+            self.assertIn(words, picture)
+            self.assertEqual("├" in picture, columns == 80)
 
     def test_json_adds_to_what_decode_says_of_the_id(self):
-        decoded = json.loads(self.good("decode", "--layout", "twitter", self.ID, "--json").out)
-        (line,) = self.good("explain", "--layout", "twitter", self.ID, "--json").lines
-        explained = json.loads(line)
+        explained = self.object(*self.TWITTER)
+        decoded = json.loads(Decode.JSON)
         self.assertEqual({key: explained.pop(key) for key in decoded}, decoded)
-        self.assertEqual(
-            explained,
-            {
-                "hex": f"{self.ID:016x}",
-                "crockford": "1ASD13XH1F800",
-                "base58": "4aaW4SzAyQK",
-                "base62": "1ptWyK4WgZU",
-                "text": "time:41ms datacenter:5 worker:5 sequence:12",
-                "epoch": "2010-11-04T01:42:54.657Z",
-                "epoch_unix_ms": 1288834974657,
-                "plausible": True,
-                "time_bits": 41,
-                "time_shift": 22,
-                "datacenter_bits": 5,
-                "datacenter_shift": 17,
-                "worker_bits": 5,
-                "worker_shift": 12,
-                "sequence_bits": 12,
-                "sequence_shift": 0,
-            },
-        )
-
-    def test_json_without_a_layout_is_an_object_for_each_picture(self):
-        objects = [json.loads(line) for line in self.good("explain", self.ID, "--json").lines]
-        drawn = re.findall(r"^([a-z0-9-]+)  (?:unsigned )?time:", self.good("explain", self.ID).out, re.MULTILINE)
-        self.assertEqual([o["layout"] for o in objects], drawn)
-        self.assertEqual({o["plausible"] for o in objects}, {True})
-
-    def test_json_of_an_id_of_no_preset_has_what_each_would_read(self):
-        objects = [json.loads(line) for line in self.good("explain", 12345, "--json").lines]
-        self.assertIn("twitter", [o["layout"] for o in objects])
-        self.assertEqual({o["plausible"] for o in objects}, {False, None})
+        texts = {"hex": f"{self.ID:016x}", "crockford": "1ASD13XH1F800", "base58": "4aaW4SzAyQK"}
+        epoch = {"epoch": "2010-11-04T01:42:54.657Z", "epoch_unix_ms": 1288834974657, "plausible": True}
+        layout = {"text": "time:41ms datacenter:5 worker:5 sequence:12", "time_bits": 41, "time_shift": 22}
+        nodes = {"datacenter_bits": 5, "datacenter_shift": 17, "worker_bits": 5, "worker_shift": 12}
+        counts = {"sequence_bits": 12, "sequence_shift": 0, "base62": "1ptWyK4WgZU"}
+        self.assertEqual(explained, texts | epoch | layout | nodes | counts)
 
     def test_json_of_a_layout_without_time_has_the_same_members_as_null(self):
-        explained = json.loads(self.good("explain", "--layout", "business64", 77, "--json").out)
+        explained = self.object("explain", "--layout", "business64", 77)
         self.assertEqual([explained[k] for k in ("epoch", "epoch_unix_ms", "plausible")], [None] * 3)
         self.assertEqual((explained["segment"], explained["segment_shift"]), (77, 0))
 
@@ -380,8 +305,7 @@ class Explain(Cli):
         return xml.fromstring((self.dir / "id.svg").read_text())
 
     def test_the_svg_has_a_box_for_each_field_to_scale_with_its_bits(self):
-        svg = self.svg("--layout", "twitter", self.ID)
-        groups = svg.findall("{*}g")
+        groups = self.svg("--layout", "twitter", self.ID).findall("{*}g")
         widths = [float(group.find("{*}rect").get("width")) for group in groups]
         self.assertEqual([width / widths[0] for width in widths], [1, 41, 5, 5, 12])
         starts = [float(group.find("{*}rect").get("x")) for group in groups]
@@ -392,7 +316,7 @@ class Explain(Cli):
     def test_the_svg_says_what_the_picture_for_a_terminal_says_and_stays_inside_its_frame(self):
         svg = self.svg("--layout", "twitter", self.ID)
         labels = ["".join(group.findall("{*}text")[-1].itertext()) for group in svg.findall("{*}g")]
-        out = self.good("explain", "--layout", "twitter", self.ID).out
+        out = self.good(*self.TWITTER).out
         self.assertEqual(len(labels), 5)
         for label in labels:
             self.assertIn(f"└ {label}\n", out)
@@ -405,62 +329,48 @@ class Explain(Cli):
 
     def test_the_svg_has_colors_for_light_and_for_dark_pages(self):
         style = self.svg("--layout", "twitter", self.ID).find("{*}style").text
-        light, dark = style.split("@media (prefers-color-scheme: dark)")
-        for part in (light, dark):
+        for part in style.split("@media (prefers-color-scheme: dark)"):
             self.assertRegex(part, r"text \{.*fill: #")
             self.assertRegex(part, r"\.page \{ fill: #")
 
     def test_the_svg_without_a_layout_has_a_picture_for_each_plausible_one(self):
-        svg = self.svg(self.ID)
-        objects = [json.loads(line) for line in self.good("explain", self.ID, "--json").lines]
-        self.assertEqual(
-            [line.split(":")[0] for line in svg.find("{*}desc").text.splitlines()], [o["layout"] for o in objects]
-        )
+        pictures = [line.split(":")[0] for line in self.svg(self.ID).find("{*}desc").text.splitlines()]
+        self.assertEqual(pictures, [o["layout"] for o in self.objects("explain", self.ID)])
 
     def test_the_svg_goes_to_standard_output_for_a_dash(self):
-        out = self.good("explain", "--layout", "twitter", self.ID, "--svg", "-").out
+        out = self.good(*self.TWITTER, "--svg", "-").out
         self.assertEqual(xml.fromstring(out).tag, "{http://www.w3.org/2000/svg}svg")
 
     def test_an_svg_that_cannot_be_written_is_an_error_that_names_the_file(self):
-        for path, why in (
-            ("none/id.svg", "No such file or directory"),
-            (".", "Is a directory"),
-            ("/dev/full", "No space left on device"),
-        ):
-            result = self.run_tool("explain", "--layout", "twitter", self.ID, "--svg", path)
-            self.assertEqual((result.status, result.out), (FAILURE, ""))
-            self.assertEqual(result.err, f"idgen: error: cannot write {path}: {why}\n")
+        for path, why in (("none/id.svg", "No such file or directory"), ("/dev/full", "No space left on device")):
+            error = self.failed(*self.TWITTER, "--svg", path)
+            self.assertEqual(error, f"idgen: error: cannot write {path}: {why}\n")
 
-    def test_an_svg_of_no_layout_is_not_written(self):
+    def test_bad_ids_and_layouts_are_refused_and_write_no_svg(self):
+        self.refused("TEXT", "explain", "abc")
+        self.refused("LAYOUT", "explain", "--layout", "time:99", self.ID)
+        self.usage("explain")
         self.assertIn("--layout", self.usage("explain", 12345, "--svg", "id.svg"))
         self.usage("explain", self.ID, "--svg", "id.svg", "--json")
         self.refused("TEXT", "explain", "abc", "--svg", "id.svg")
         self.assertEqual(list(self.dir.iterdir()), [])
 
-    def test_bad_ids_and_layouts_are_refused(self):
-        self.refused("TEXT", "explain", "abc")
-        self.refused("LAYOUT", "explain", "--layout", "time:99", self.ID)
-        self.usage("explain")
-
 
 class LayoutCommand(Cli):
     def test_json_says_what_the_layout_can_do(self):
-        info = json.loads(self.good("layout", "twitter", "--json").out)
-        self.assertEqual(info["layout"], "twitter")
-        self.assertEqual(info["bits"], 63)
-        self.assertEqual(info["ids_per_tick"], 4096)
-        self.assertEqual(info["ids_per_second"], 4096000)
-        self.assertEqual(info["workers"], 1024)
-        self.assertEqual(info["epoch_unix_ms"], 1288834974657)
-        self.assertEqual(info["first"], "2010-11-04T01:42:54.657Z")
-        self.assertEqual(info["last_unix_ms"], 1288834974657 + 2**41 - 1)
-        self.assertEqual(info["last"], "2080-07-10T17:30:30.208Z")
-        self.assertEqual((info["unsigned"], info["js_safe"]), (False, False))
-        left = info["last_unix_ms"] / 1000 - datetime.datetime.now().timestamp()
-        self.assertAlmostEqual(info["years_left"], left / 86400 / 365.25, places=1)
+        info = self.object("layout", "twitter")
+        last = 1288834974657 + 2**41 - 1
+        left = last / 1000 - datetime.datetime.now().timestamp()
+        self.assertAlmostEqual(info.pop("years_left"), left / 86400 / 365.25, places=1)
+        names = {"layout": "twitter", "text": "time:41ms datacenter:5 worker:5 sequence:12"}
+        width = {"bits": 63, "unsigned": False, "js_safe": False, "tick_ms": 1, "workers": 1024}
+        epoch = {"epoch": "2010-11-04T01:42:54.657Z", "epoch_unix_ms": 1288834974657}
+        times = {"first": epoch["epoch"], "last": "2080-07-10T17:30:30.208Z", "last_unix_ms": last}
+        counts = {"ids_per_tick": 4096, "ids_per_second": 4096000}
+        self.assertEqual(info, names | width | epoch | times | counts)
 
     def test_any_number_of_generators_share_the_counter_of_a_tag(self):
-        self.assertNotIn("workers", json.loads(self.good("layout", "business64", "--json").out))
+        self.assertNotIn("workers", self.object("layout", "business64"))
         self.assertRegex(self.good("layout", "business64").out, r"generators +any number: they share the counter")
         self.assertRegex(self.good("layout").out, r"business64 .* any +gene:16")
 
@@ -481,35 +391,24 @@ class LayoutCommand(Cli):
         for regions in (0, 1, 1001):
             self.assertIn("2 to 1000", self.usage("layout", "business64", "--split-regions", regions))
 
-    def test_the_javascript_safe_preset_says_so(self):
-        self.assertIs(json.loads(self.good("layout", "js53", "--json").out)["js_safe"], True)
+    def test_lines_say_whether_javascript_is_safe_and_that_a_time_is_over(self):
         self.assertRegex(self.good("layout", "js53").out, r"JavaScript +safe")
         self.assertRegex(self.good("layout", "twitter").out, r"JavaScript +not safe")
-
-    def test_a_layout_whose_time_is_over_is_described_not_refused(self):
         self.assertRegex(self.good("layout", "uid-generator").out, r"years left +none: over for \d")
 
-    def test_without_a_layout_all_presets_are_listed(self):
-        presets = [json.loads(line)["layout"] for line in self.good("layout", "--json").lines]
+    def test_without_a_layout_all_presets_are_listed_and_an_epoch_is_refused(self):
+        presets = [each["layout"] for each in self.objects("layout")]
         self.assertIn("sonyflake", presets)
-        listed = [line.split()[0] for line in self.good("layout").lines[1:]]
-        self.assertEqual(listed, presets)
-
-    def test_an_epoch_without_a_layout_is_a_usage_error(self):
+        self.assertEqual([line.split()[0] for line in self.good("layout").lines[1:]], presets)
         self.usage("layout", "--epoch", "0")
 
 
 class Standard(Cli):
     def test_what_is_made_is_decoded(self):
-        for name, length in (("uuid4", 36), ("uuid7", 36), ("ulid", 26), ("object_id", 24)):
-            ids = self.good("standard", "make", name, "-n", 10_000).lines
-            self.assertEqual({len(id) for id in ids}, {length})
-            self.assertEqual(len({*ids}), 10_000)
-            if name != "uuid4":
-                self.assertEqual(ids, sorted(ids))
-            rows = [
-                json.loads(line) for line in self.good("standard", "decode", "--json", "-", stdin="\n".join(ids)).lines
-            ]
+        for name in ("uuid4", "uuid7", "ulid", "object_id"):
+            ids = self.good("standard", "make", name, "-n", 100).lines
+            self.assertEqual(len({*ids}), 100)
+            rows = self.objects("standard", "decode", "-", stdin="\n".join(ids))
             self.assertEqual([row["id"] for row in rows], ids)
             self.assertEqual({row["standard"] for row in rows}, {name})
             self.assertEqual({"unix_ms" in row for row in rows}, {name != "uuid4"})
@@ -524,17 +423,11 @@ class Standard(Cli):
             "id          01ARZ3NDEKTSV4RRFFQ69G5FAV\nstandard    ulid\n"
             "time        2016-07-30T23:54:10.259Z\nunix_ms     1469922850259\n",
         )
-        (row,) = self.good("standard", "decode", "507f1f77bcf86cd799439011", "--json").lines
+        time = {"time": "2012-10-17T21:13:27.000Z", "unix_ms": 1350508407000}
         self.assertEqual(
-            json.loads(row),
-            {
-                "id": "507f1f77bcf86cd799439011",
-                "standard": "object_id",
-                "time": "2012-10-17T21:13:27.000Z",
-                "unix_ms": 1350508407000,
-                "process": 0xBCF86CD799,
-                "counter": 0x439011,
-            },
+            self.object("standard", "decode", "507f1f77bcf86cd799439011"),
+            {"id": "507f1f77bcf86cd799439011", "standard": "object_id", "process": 0xBCF86CD799, "counter": 0x439011}
+            | time,
         )
         self.assertIn("of another variant", self.good("standard", "decode", "f" * 32).out)
 
@@ -549,41 +442,37 @@ class Standard(Cli):
 
 
 class Convert(Cli):
-    def test_ids_are_written_in_every_form_and_read_back(self):
-        for form in ("hex", "crockford", "base58", "base62", "ORD-{base62:11}-{check}", "{decimal:20}{check:mod97_10}"):
-            for number in (0, 1, 9007199254740991, LARGEST):
-                text = self.good("convert", "--to", form, number).out.strip()
-                self.assertEqual(self.good("convert", "--from", form, text).out, f"{number}\n")
-        self.assertEqual(self.good("convert", "--to", "ORD-{base62:11}-{check}", 2**53 - 1).out, "ORD-00fFgnDxSe7-7\n")
+    def test_an_id_is_written_in_every_form_and_read_back(self):
+        for form, text in (
+            ("decimal", "9007199254740991"),
+            ("hex", "001fffffffffffff"),
+            ("crockford", "007ZZZZZZZZZZ"),
+            ("base58", "12DLNrMSKug"),
+            ("base62", "00fFgnDxSe7"),
+            ("ORD-{base62:11}-{check}", "ORD-00fFgnDxSe7-7"),
+        ):
+            self.assertEqual(self.good("convert", "--to", form, 2**53 - 1).out, text + "\n")
+            self.assertEqual(self.good("convert", "--from", form, text).out, f"{2**53 - 1}\n")
 
     def test_the_date_is_that_of_the_id_in_the_zone(self):
-        to = ("--to", "{yyyyMMdd}-{crockford}", "--layout", "twitter")
-        self.assertEqual(self.good("convert", *to, 1541815603606036480).out, "20220628-1ASD13XH1F800\n")
-        self.assertEqual(
-            self.good("convert", *to, "--zone", "+09:00", 1541815603606036480).out, "20220629-1ASD13XH1F800\n"
-        )
-        if (MODULES / "libidgen_zone.so").exists():
-            self.assertEqual(
-                self.good("convert", *to, "--zone", "Asia/Tokyo", 1541815603606036480).out, "20220629-1ASD13XH1F800\n"
-            )
-        self.refused("UNSUPPORTED", "convert", "--to", "{yyyyMMdd}-{crockford}", 1)
+        to = ("convert", "--to", "{yyyyMMdd}-{crockford}", 1541815603606036480)
+        self.assertEqual(self.good(*to, "--layout", "twitter").out, "20220628-1ASD13XH1F800\n")
+        zone = ("--layout", "twitter", "--zone", "+09:00")
+        self.assertEqual(self.good(*to, *zone).out, "20220629-1ASD13XH1F800\n")
 
     def test_json_says_what_was_read(self):
-        (row,) = self.good("convert", "--serial", "--from", "SO{yyyyMMdd}{000000}", "--json", "SO20261121000417").lines
         self.assertEqual(
-            json.loads(row),
+            self.object("convert", "--serial", "--from", "SO{yyyyMMdd}{000000}", "SO20261121000417"),
             {"id": "22845652601930145", "text": "22845652601930145", "number": "417", "date": "2026-11-21"},
         )
+        self.assertEqual(self.object("convert", 5), {"id": "5", "text": "5", "number": "5", "date": None})
         result = self.good("convert", "--from", "SO {000000}", "-", stdin="SO 000001\nSO 000002\n")
         self.assertEqual(result.lines, ["1", "2"])
-        (row,) = self.good("convert", "--json", 5).lines
-        self.assertEqual(json.loads(row), {"id": "5", "text": "5", "number": "5", "date": None})
 
     def test_what_does_not_fit_is_refused_with_its_line(self):
         message = self.refused("TEXT", "convert", "--from", "ORD-{base62:11}-{check}", "ORD-00fFgnDxSe7-8")
         self.assertIn("its check character '8' at position 16 would be '7'", message)
         self.assertIn("is no form", self.usage("convert", "--to", "nix", 1))
-        self.refused("VALUE", "convert", "--to", "{base26}", 1)
         result = self.run_tool("convert", "--to", "hex", "-", stdin="1\nno\n")
         self.assertEqual(result.lines, ["0000000000000001"])
         self.assertIn("line 2", result.err)
@@ -592,30 +481,24 @@ class Convert(Cli):
 class Serials(Cli):
     SERIAL = ("--kind", "serial", "--pattern", "SO{yyyyMMdd}{000000}", "--store", "sqlite:s.db", "--tag", "orders")
 
-    def test_serials_count_from_one_and_go_on_above_what_is_named(self):
-        self.good("store", "create", "--store", "sqlite:s.db")
+    def setUp(self):
+        super().setUp()
         self.good("segment", "create", "--store", "sqlite:s.db", "--tag", "orders")
+
+    def test_serials_are_written_by_their_pattern_and_go_on_above_what_is_named(self):
         first = self.good("next", *self.SERIAL, "-n", 3).lines
         self.assertRegex(first[0], r"\ASO20\d{6}000001\Z")
-        self.assertEqual([int(serial[10:]) for serial in first], [1, 2, 3])
         above = first[0][:10] + "000417"
         self.assertIn(f"serial      {above}", self.good("segment", "advance", *self.SERIAL, "--above", above).out)
         self.assertEqual(self.good("next", *self.SERIAL).out, first[0][:10] + "000418\n")
 
     def test_a_serial_of_a_day_to_come_is_refused_unless_forced(self):
-        self.good("store", "create", "--store", "sqlite:s.db")
-        self.good("segment", "create", "--store", "sqlite:s.db", "--tag", "orders")
         advance = ("segment", "advance", *self.SERIAL, "--above")
-        self.assertIn("of a time to come", self.usage(*advance, "SO20991231000001"))
         tomorrow = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)).strftime("SO%Y%m%d000001")
         self.assertIn("of a time to come", self.usage(*advance, tomorrow))
-        self.good(*advance, "SO20991231000001", "--force")
-        result = self.run_tool("next", *self.SERIAL)
-        self.assertEqual(result.status, TRY_AGAIN)
-        self.assertIn("CLOCK_BACK: tag 'orders' has come to 'SO20991231000001'", result.err)
+        self.good(*advance, tomorrow, "--force")
 
     def test_advancing_needs_one_target(self):
-        self.good("segment", "create", "--store", "sqlite:s.db", "--tag", "orders")
         self.usage("segment", "advance", *self.SERIAL)
         self.usage("segment", "advance", *self.SERIAL, "--to", 5, "--above", "SO20261121000001")
         self.usage("segment", "advance", "--store", "sqlite:s.db", "--tag", "orders", "--above", "SO20261121000001")
@@ -624,26 +507,19 @@ class Serials(Cli):
 
 class Plan(Cli):
     def plans(self, *arguments):
-        rows = [json.loads(line) for line in self.good("plan", *arguments, "--json").lines]
+        rows = self.objects("plan", *arguments)
         self.assertEqual([row["kind"] for row in rows], ["snowflake"] * 4 + ["segment"])
         return rows
 
-    def test_a_layout_that_fits_does_what_was_asked(self):
+    def test_the_layouts_that_fit_are_said_with_what_they_hold(self):
         for row in self.plans("--rate", "400000", "--hosts", "200", "--years", "20")[:4]:
-            self.assertIs(row["fits"], True)
-            self.assertEqual(row["bits"], 63)
-            info = json.loads(self.good("layout", row["layout"], "--json").out)
-            self.assertGreaterEqual(info["workers"], 400)
-            self.assertGreaterEqual(info["ids_per_second"], 4000)
-            self.assertGreaterEqual(info["years_left"], 20)
-            self.assertEqual(info["last"], row["last"])
+            self.assertEqual((row["fits"], row["bits"]), (True, 63))
+            self.assertEqual(self.object("layout", row["layout"])["last"], row["last"])
 
     def test_the_layout_can_be_configured_as_it_is_printed(self):
-        lines = self.good(
-            "plan", "--rate", "2000", "--hosts", "3", "--js-safe", "--epoch", "2026-01-01T00:00:00Z"
-        ).lines
-        start = lines.index("[ids]")
-        settings = [line for line in lines[start:] if not line.startswith("store")]
+        asked = ("--rate", "2000", "--hosts", "3", "--js-safe", "--epoch", "2026-01-01T00:00:00Z")
+        lines = self.good("plan", *asked).lines
+        settings = [line for line in lines[lines.index("[ids]") :] if not line.startswith("store")]
         (self.dir / "idgen.toml").write_text("\n".join([*settings, f'store = "sqlite:{self.dir}/ids.db"']) + "\n")
         (id,) = self.good("next", "--config", "idgen.toml", "--name", "ids", "--set", "store_create=true").lines
         self.assertLess(int(id), 2**53)
@@ -659,9 +535,8 @@ class Plan(Cli):
         asked = ("--rate", "3000000", "--hosts", "2000", "--years", "20", "--js-safe")
         self.assertEqual({row["missing_bits"] for row in self.plans(*asked)[:4]}, {1})
         out = self.good("plan", *asked).out
-        self.assertIn("1 bit too many", out)
-        self.assertIn("None fits.", out)
-        self.assertIn("without --js-safe", out)
+        for words in ("1 bit too many", "None fits.", "without --js-safe"):
+            self.assertIn(words, out)
         self.assertNotIn("[ids]", out)
         self.assertRegex(out, r"53\s+bits\s+last\s+95\.1\s+years")
 
@@ -674,73 +549,63 @@ class Plan(Cli):
         self.refused("VALUE", "plan", "--rate", "5", "--epoch", "yesterday")
 
 
-class Next(Cli):
-    def test_ids_are_lines_strictly_increasing_and_of_the_worker(self):
-        ids = [int(line) for line in self.good("next", "--store", "memory", "--worker", 5, "-n", 20000).lines]
-        self.assertEqual(len(ids), 20000)
-        self.assertTrue(all(a < b for a, b in itertools.pairwise(ids)))
-        self.assertEqual({i >> 12 & 1023 for i in ids}, {5})
+def worker_of(line):
+    """Of an id of the default layout."""
+    return int(line) >> 12 & 1023
 
-    def test_one_id_is_drawn_unless_told_otherwise(self):
-        self.assertEqual(len(self.good("next", "--store", "memory", "--worker", 1).lines), 1)
-        self.assertEqual(self.good("next", "--store", "memory", "--worker", 1, "-n", 0).out, "")
+
+class Next(Cli):
+    MEMORY = ("next", "--store", "memory", "--worker")
+
+    def test_as_many_lines_as_were_asked_for_increase_strictly_and_are_of_the_worker(self):
+        lines = self.good(*self.MEMORY, 5, "-n", 20000).lines
+        ids = [int(line) for line in lines]
+        self.assertEqual((ids, len(ids)), (sorted({*ids}), 20000))
+        self.assertEqual({*map(worker_of, lines)}, {5})
+        self.assertEqual(len(self.good(*self.MEMORY, 1).lines), 1)
+        self.assertEqual(self.good(*self.MEMORY, 1, "-n", 0).out, "")
 
     def test_every_format_is_the_same_number(self):
         # A segment is predictable: the first ids of a new tag.
-        alphabets = {
-            "hex": ("0123456789abcdef", 16),
-            "crockford": ("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 13),
-            "base58": ("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 11),
-            "base62": ("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 11),
-        }
-        base = ("next", "--kind", "segment", "--store", "memory", "--tag", "t", "--set", "store_create=true", "-n", 300)
-        self.assertEqual(self.good(*base).lines, [str(i) for i in range(1, 301)])
-        for name, (alphabet, width) in alphabets.items():
-            for i, text in enumerate(self.good(*base, "--format", name).lines, start=1):
-                self.assertEqual(len(text), width)
-                number = 0
-                for digit in text:
-                    number = number * len(alphabet) + alphabet.index(digit)
-                self.assertEqual(number, i, name)
+        base = ("next", "--kind", "segment", "--store", "memory", "--tag", "t", "--set", "store_create=true", "-n", 61)
+        self.assertEqual(self.good(*base).lines, [str(i) for i in range(1, 62)])
+        for name, last in (
+            ("decimal", "61"),
+            ("hex", "000000000000003d"),
+            ("crockford", "000000000001X"),
+            ("base58", "11111111124"),
+            ("base62", "0000000000z"),
+        ):
+            self.assertEqual(self.good(*base, "--format", name).lines[-1], last)
 
     def test_decimal_ids_are_right_at_every_length(self):
-        database = "sqlite:ids.db"
-        self.good("segment", "create", "--store", database, "--tag", "t")
+        store = ("--store", "sqlite:ids.db", "--tag", "t")
+        self.good("segment", "create", *store)
         for power in range(1, 19):
-            self.good("segment", "advance", "--store", database, "--tag", "t", "--force", "--to", 10**power - 2)
-            ids = self.good("next", "--kind", "segment", "--store", database, "--tag", "t", "-n", 3).lines
+            self.good("segment", "advance", *store, "--force", "--to", 10**power - 2)
+            ids = self.good("next", "--kind", "segment", *store, "-n", 3).lines
             self.assertEqual(ids, [str(10**power - 1 + i) for i in range(3)])
 
-    def test_a_configuration_file_with_one_table_needs_no_name(self):
-        (self.dir / "idgen.toml").write_text(
-            '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\nstore_create = true\n'
-        )
-        self.assertEqual(self.good("next", "--config", "idgen.toml").out, "1\n")
-        self.assertEqual(self.good("next", "--config", "idgen.toml", "--name", "orders").out, "2\n")
-
-    def test_with_several_tables_the_error_names_them(self):
-        (self.dir / "idgen.toml").write_text("[orders]\nworker = 1\n[events]\nworker = 2\n")
-        error = self.usage("next", "--config", "idgen.toml")
-        self.assertIn("orders, events", error)
+    def test_a_table_is_chosen_by_name_where_there_are_several_and_its_store_lies_beside_the_file(self):
+        orders = '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\nstore_create = true\n'
+        (self.dir / "sub").mkdir()
+        (self.dir / "sub" / "idgen.toml").write_text(orders)
+        config = ("next", "--config", "sub/idgen.toml")
+        self.assertEqual(self.good(*config).out, "1\n")
+        self.assertTrue((self.dir / "sub" / "ids.db").exists())
+        (self.dir / "sub" / "idgen.toml").write_text(orders + "[events]\nworker = 2\n")
+        self.assertIn("orders, events", self.usage(*config))
+        self.assertEqual(self.good(*config, "--name", "orders").out, "2\n")
+        self.assertIn("others", self.refused("CONFIG_FILE", *config, "--name", "others"))
+        self.assertIn("none.toml", self.refused("CONFIG_FILE", "next", "--config", "none.toml", "--name", "x"))
 
     def test_options_override_the_file_and_set_overrides_options(self):
         (self.dir / "idgen.toml").write_text('[events]\nworker = 1\nstore = "memory"\n')
         for arguments, worker in (((), 1), (("--worker", 2), 2), (("--worker", 2, "--set", "worker=3"), 3)):
             (line,) = self.good("next", "--config", "idgen.toml", *arguments).lines
-            self.assertEqual(int(line) >> 12 & 1023, worker)
+            self.assertEqual(worker_of(line), worker)
 
-    def test_a_relative_store_lies_beside_the_file_that_names_it(self):
-        (self.dir / "sub").mkdir()
-        (self.dir / "sub" / "idgen.toml").write_text('[t]\nkind="segment"\nstore="sqlite:ids.db"\nstore_create=true\n')
-        self.good("next", "--config", "sub/idgen.toml")
-        self.assertTrue((self.dir / "sub" / "ids.db").exists())
-
-    def test_what_is_left_goes_back_to_the_store(self):
-        store = ("--store", "sqlite:ids.db", "--tag", "t")
-        self.good("next", "--kind", "segment", *store, "--set", "store_create=true", "-n", 5)
-        self.assertEqual(json.loads(self.good("segment", "show", *store, "--json").out)["max_id"], 5)
-
-    def test_no_more_is_reserved_than_is_drawn(self):
+    def test_no_more_is_reserved_than_is_drawn_unless_a_step_is_asked_for(self):
         store = ("--store", "sqlite:ids.db", "--tag", "t")
         self.good("segment", "create", *store)
         self.watch()
@@ -749,50 +614,29 @@ class Next(Cli):
         self.good("next", "--kind", "segment", *store, "-n", 2, "--set", "segment.stride=2")
         self.assertEqual(self.watched(), [3, 7])
         self.good("next", "--kind", "segment", *store, "-n", 5, "--set", "order=relaxed")
-        self.assertLessEqual(max(self.watched()), 12)
-
-    def test_a_step_that_was_asked_for_is_what_is_reserved(self):
-        store = ("--store", "sqlite:ids.db", "--tag", "t")
-        self.good("segment", "create", *store)
-        self.watch()
+        before = self.watched()
+        self.assertLessEqual(max(before), 12)
         self.good("next", "--kind", "segment", *store, "-n", 3, "--set", "segment.step=50")
-        self.assertEqual((self.watched()[0], self.watched()[-1]), (50, 3))
+        during = self.watched()[len(before) :]
+        self.assertEqual((during[0] - before[-1], during[-1] - before[-1]), (50, 3))
 
-    def test_more_ids_than_a_step_come_all_and_nothing_is_kept(self):
+    def test_more_ids_than_a_batch_and_a_step_come_all_and_nothing_is_kept(self):
         store = ("--store", "sqlite:ids.db", "--tag", "t")
         self.good("segment", "create", *store)
-        ids = self.good("next", "--kind", "segment", *store, "-n", 25_000).lines
-        self.assertEqual(ids, [str(number) for number in range(1, 25_001)])
-        self.assertEqual(json.loads(self.good("segment", "show", *store, "--json").out)["max_id"], 25_000)
-
-    def test_a_missing_store_is_not_made_silently(self):
-        error = self.refused("STORE_MISSING", "next", "--store", "sqlite:none.db", "--worker", 1)
-        self.assertIn("none.db", error)
-        self.assertEqual(list(self.dir.iterdir()), [])
-
-    def test_a_missing_file_and_a_missing_table_are_refused(self):
-        self.assertIn("none.toml", self.refused("CONFIG_FILE", "next", "--config", "none.toml", "--name", "x"))
-        (self.dir / "idgen.toml").write_text("[orders]\nworker = 1\n")
-        self.assertIn("events", self.refused("CONFIG_FILE", "next", "--config", "idgen.toml", "--name", "events"))
-        (self.dir / "idgen.toml").write_text("[orders\n")
-        self.refused("CONFIG_FILE", "next", "--config", "idgen.toml", "--name", "orders")
+        ids = self.good("next", "--kind", "segment", *store, "-n", 70_000).lines
+        self.assertEqual(ids, [str(number) for number in range(1, 70_001)])
+        self.assertEqual(self.object("segment", "show", *store)["max_id"], 70_000)
 
     def test_malformed_options_are_usage_errors(self):
-        self.usage("next", "-n", "x")
-        self.usage("next", "-n", "-1")
-        self.usage("next", "-n", "1.5")
-        self.usage("next", "--format", "octal")
-        self.usage("next", "--set", "novalue")
-        self.usage("next", "--unknown")
-        self.usage("next", "extra")
+        for arguments in (
+            *(("-n", "x"), ("-n", "-1"), ("-n", "1.5"), ("--format", "octal"), ("--set", "novalue")),
+            *(("--unknown",), ("extra",)),
+        ):
+            self.usage("next", *arguments)
 
     def test_a_worker_that_another_process_owns_is_worth_a_retry(self):
         store = ("--store", "sqlite:ids.db", "--worker", "1")
-        with subprocess.Popen(
-            [TOOL, "next", *store, "--set", "store_create=true", "-n", str(2**40)],
-            stdout=subprocess.PIPE,
-            cwd=self.dir,
-        ) as owner:
+        with self.start("next", *store, "--set", "store_create=true", "-n", 2**40) as owner:
             owner.stdout.readline()  # it owns the worker now
             self.assertIn(str(owner.pid), self.refused("WORKER_BUSY", "next", *store, status=TRY_AGAIN))
             owner.send_signal(signal.SIGINT)
@@ -806,10 +650,8 @@ class NextForOwner(Cli):
 
     def test_ids_of_one_owner_share_their_gene_and_rise(self):
         ids = [int(line) for line in self.good(*self.BASE, "--owner", "acme", "-n", 1000).lines]
-        self.assertEqual(ids, sorted(set(ids)))
+        self.assertEqual((ids, len(ids)), (sorted({*ids}), 1000))
         self.assertEqual(len({id >> 47 for id in ids}), 1)
-        number = self.good(*self.BASE, "--owner", 42).lines
-        self.assertEqual(number, self.good(*self.BASE, "--owner", "42").lines)
 
     def test_ids_of_sixteen_bytes_have_their_own_lengths(self):
         for form, digits in (("decimal", 39), ("hex", 32), ("crockford", 26), ("base58", 22), ("base62", 22)):
@@ -819,9 +661,6 @@ class NextForOwner(Cli):
     def test_an_owner_is_needed_where_there_is_a_gene_and_refused_where_there_is_none(self):
         self.assertIn("call next_for", self.refused("UNSUPPORTED", *self.BASE))
         self.refused("UNSUPPORTED", "next", "--store", "memory", "--worker", 1, "--owner", "acme")
-        self.refused("VALUE", "next", "--layout", "order", "--store", "memory", "--worker", 1, "--owner", "acme")
-        (line,) = self.good("next", "--layout", "order", "--store", "memory", "--worker", 1, "--owner", 1820).lines
-        self.assertEqual(int(line) % 16, 12)
 
 
 class Signals(Cli):
@@ -837,9 +676,7 @@ class Signals(Cli):
         )
 
     def max_id(self):
-        return json.loads(self.good("segment", "show", "--store", "sqlite:ids.db", "--tag", "t", "--json").out)[
-            "max_id"
-        ]
+        return self.object("segment", "show", "--store", "sqlite:ids.db", "--tag", "t")["max_id"]
 
     def test_ctrl_c_writes_what_was_drawn_and_gives_back_the_rest(self):
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
@@ -871,79 +708,40 @@ class Signals(Cli):
             process.wait(timeout=30)
             self.assertEqual(process.returncode, 130)
 
-    def test_a_shell_pipeline_works(self):
-        done = subprocess.run(
-            ["bash", "-c", f"'{TOOL}' next --store memory --worker 1 -n 100000 | head -n 2 | '{TOOL}' decode - --json"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        first, second = (json.loads(line) for line in done.stdout.splitlines())
-        self.assertEqual((first["worker"], second["worker"]), (1, 1))
-
 
 class Progress(Cli):
-    def run_with_terminal_on_stderr(self, *arguments):
-        controller, terminal = pty.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-        with subprocess.Popen(
-            [TOOL, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=terminal, env=environment(), cwd=self.dir
-        ) as process:
-            os.close(terminal)
-            shown = b""
-            while True:
-                try:
-                    shown += os.read(controller, 65536)
-                except OSError:
-                    break
-        os.close(controller)
-        self.assertEqual(process.returncode, OK)
-        return shown.decode()
-
     def test_a_long_run_shows_a_bar_and_removes_it(self):
         # The format allows at most 4096 ids per ms, so this takes at least a second.
-        shown = self.run_with_terminal_on_stderr("next", "--store", "memory", "--worker", 1, "-n", 4_096_000)
+        shown = self.on_terminal("next", "--store", "memory", "--worker", 1, "-n", 4_096_000, stream="stderr")
         self.assertRegex(shown, r"█.* %  [\d ]+ ids  .*/s")
         self.assertTrue(shown.endswith("\r\033[K"))
 
     def test_a_short_run_shows_nothing(self):
-        self.assertEqual(self.run_with_terminal_on_stderr("next", "--store", "memory", "--worker", 1), "")
+        self.assertEqual(self.on_terminal("next", "--store", "memory", "--worker", 1, stream="stderr"), "")
 
 
 class Store(Cli):
     STORE = ("--store", "sqlite:ids.db")
 
-    def test_create_makes_a_store_without_a_tag_which_is_all_that_snowflakes_need(self):
+    def test_create_says_the_identity_and_changes_nothing_when_it_is_repeated(self):
         out = self.good("store", "create", *self.STORE).out
         self.assertEqual(len(self.good("segment", "show", *self.STORE).lines), 1)  # the head
         self.good("next", *self.STORE, "--worker", 1)
+        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 7)
+        self.assertEqual(self.good("store", "create", *self.STORE).out, out)
+        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "8\n")
         with sqlite3.connect(self.dir / "ids.db") as store:
             ((identity,),) = store.execute("SELECT lower(hex(identity)) FROM idgen_store")
         self.assertEqual(out, f"store sqlite:{self.dir.resolve()}/ids.db, identity {identity}: ready\n")
 
-    def test_create_of_a_store_that_is_there_says_the_same_and_changes_nothing(self):
-        first = self.good("store", "create", *self.STORE).out
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 7)
-        self.assertEqual(self.good("store", "create", *self.STORE).out, first)
-        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "8\n")
-
     def test_create_takes_the_store_of_a_file_s_table(self):
-        (self.dir / "sub").mkdir()
-        (self.dir / "sub" / "idgen.toml").write_text(
-            '[events]\nworker = 7\nstore = "sqlite:ids.db"\n[orders]\nstore = "memory"\n'
-        )
-        config = ("--config", "sub/idgen.toml")
-        self.assertIn("events, orders", self.usage("store", "create", *config))
-        self.good("store", "create", *config, "--name", "events")
-        self.good("next", *config, "--name", "events")
-        self.assertTrue((self.dir / "sub" / "ids.db").exists())
+        (self.dir / "idgen.toml").write_text('[events]\nstore = "sqlite:ids.db"\n[orders]\nstore = "memory"\n')
+        self.assertIn("events, orders", self.usage("store", "create", "--config", "idgen.toml"))
+        self.good("store", "create", "--config", "idgen.toml", "--name", "events")
+        self.assertTrue((self.dir / "ids.db").exists())
 
-    def test_create_in_memory_is_there_as_soon_as_it_is_named(self):
+    def test_a_name_stays_whole_and_on_one_line(self):
         self.assertEqual(self.good("store", "create", "--store", "memory:a").out, "store memory:a: ready\n")
-
-    def test_a_path_stays_whole_and_on_one_line(self):
         out = self.good("store", "create", "--store", "sqlite:a: b\n.db").out
         self.assertRegex(out, r"\Astore sqlite:/.*/a: b\\n\.db, identity [0-9a-f]{32}: ready\n\Z")
 
@@ -952,7 +750,6 @@ class Key(Cli):
     def setUp(self):
         super().setUp()
         self.file = self.dir / "ids.key"
-        self.hiding = ("--store", "sqlite:ids.db", "--layout", "business64", "--namespace", "shop")
 
     def keys(self):
         return [line.split() for line in self.file.read_text().splitlines() if not line.startswith("#")]
@@ -974,23 +771,16 @@ class Key(Cli):
     def test_new_never_replaces_a_file_nor_follows_a_link(self):
         self.good("key", "new", "ids.key")
         before = self.file.read_bytes()
-        result = self.run_tool("key", "new", "ids.key")
-        self.assertEqual(result.status, FAILURE)
-        self.assertIn("a key that is in use is never overwritten", result.err)
+        self.assertIn("a key that is in use is never overwritten", self.failed("key", "new", "ids.key"))
         (self.dir / "link.key").symlink_to("elsewhere.key")
-        self.assertEqual(self.run_tool("key", "new", "link.key").status, FAILURE)
+        self.failed("key", "new", "link.key")
         self.assertFalse((self.dir / "elsewhere.key").exists())
         self.assertEqual(self.file.read_bytes(), before)
 
-    def test_check_says_what_each_version_does_and_refuses_a_file_that_others_can_read(self):
-        self.good("key", "new", "ids.key")
-        self.assertEqual(self.good("key", "check", "ids.key").out, "key version 1: hides and reveals\n")
-        self.file.chmod(0o440)
-        self.assertIn("its mode is 0440", self.refused("CONFIG_FILE", "key", "check", "ids.key"))
-        self.assertIn("which keys?", self.usage("key", "check"))
-
     def test_rotate_adds_a_version_and_keeps_the_others_and_the_mode(self):
         self.good("key", "new", "ids.key")
+        self.assertEqual(self.good("key", "check", "ids.key").out, "key version 1: hides and reveals\n")
+        self.assertIn("which keys?", self.usage("key", "check"))
         self.file.chmod(0o600)
         first = self.keys()[0]
         self.assertIn("added key version 2", self.good("key", "rotate", "ids.key").out)
@@ -1015,27 +805,19 @@ class Key(Cli):
         self.assertIn("there is no key version 4", self.usage("key", "retire", "ids.key", 4))
 
     def test_a_file_that_is_wrong_or_being_changed_is_left_alone(self):
-        self.file.write_text("1 00112233445566778899aabbccddee\n")
-        self.file.chmod(0o600)
+        wrong = "1 00112233445566778899aabbccddee\n"
+        self.file.touch(0o600)
+        self.file.write_text(wrong)
         self.assertIn("30 hexadecimal digits", self.refused("CONFIG_FILE", "key", "rotate", "ids.key"))
-        self.assertEqual(self.file.read_text(), "1 00112233445566778899aabbccddee\n")
+        self.assertEqual(self.file.read_text(), wrong)
         (self.dir / "ids.key.new").touch()
-        at_work = self.run_tool("key", "rotate", "ids.key").err
+        at_work = self.failed("key", "rotate", "ids.key")
         self.assertIn("another `idgen key` is at work", at_work, "nothing is read that may be replaced meanwhile")
         self.file.write_text("1 00112233445566778899aabbccddeeff")  # without a line end
-        self.assertIn("another `idgen key` is at work", self.run_tool("key", "rotate", "ids.key").err)
         (self.dir / "ids.key.new").unlink()
         self.good("key", "rotate", "ids.key")
         self.assertEqual(self.keys()[0], ["1", "00112233445566778899aabbccddeeff"])
         self.assertEqual(sorted(path.name for path in self.dir.iterdir() if "key" in path.name), ["ids.key"])
-
-    def test_rotate_with_a_configuration_refuses_a_version_that_the_layout_cannot_hold(self):
-        self.file.write_text("30 00112233445566778899aabbccddeeff\n")
-        self.file.chmod(0o600)
-        self.good("store", "create", "--store", "sqlite:ids.db")
-        error = self.refused("VALUE", "key", "rotate", "ids.key", *self.hiding)
-        self.assertIn("key version 31 does not fit", error)
-        self.assertEqual(len(self.keys()), 1)
 
     def write_keys(self, path, versions, state=" retired"):
         """As a file that a program made. The state is of all but the last one."""
@@ -1043,12 +825,12 @@ class Key(Cli):
         path.touch(0o600)
         path.write_text("".join(f"{line}{state}\n" for line in lines[:-1]) + f"{lines[-1]}\n")
 
-    def configure(self, *namespaces, more=""):
+    def configure(self, *namespaces):
         """A table for each namespace, all with one key file."""
         (self.dir / "idgen.toml").write_text(
             "".join(
                 f'[{name}]\nlayout = "business64"\nnamespace = "{name}"\nstore = "sqlite:{self.dir}/ids.db"\n'
-                f'store_create = true\ncipher.key = "file:{self.file}"\n{more}'
+                f'store_create = true\ncipher.key = "file:{self.file}"\n'
                 for name in namespaces
             )
         )
@@ -1060,8 +842,8 @@ class Key(Cli):
         result = self.run_tool("decode", *configuration, *changes, "--hidden", 1)
         self.assertIn("its version field is 0", result.err)
 
-    def archive_7(self, *configuration, kept="kept.key"):
-        return self.good("key", "retire", kept, 7, "--archive", "--yes", *configuration).out
+    def archive_7(self, *configuration):
+        return self.good("key", "retire", "kept.key", 7, "--archive", "--yes", *configuration).out
 
     def test_the_number_of_a_key_goes_to_another_one_in_two_steps(self):
         (shop,) = self.configure("shop")
@@ -1073,6 +855,7 @@ class Key(Cli):
         retire = ("key", "retire", "ids.key")
         self.assertIn("retire it first", self.usage(*retire, 30, "--move-to", "kept.key"))
         self.assertIn("there is no key version 31", self.usage(*retire, 31, "--move-to", "kept.key"))
+        self.assertIn("belong to --archive", self.usage(*retire, 7, "--move-to", "kept.key", "--yes"))
         self.assertFalse((self.dir / "kept.key").exists())
         before = self.file.read_text()
         (line,) = (line for line in before.splitlines(keepends=True) if line.startswith("7 "))
@@ -1093,9 +876,6 @@ class Key(Cli):
         out = self.good("key", "rotate", "ids.key", *shop).out
         self.assertIn("added key version 7", out)
         self.assertIn("set cipher.version = 7: without it, version 30 hides", out)
-        self.begin(shop)
-        self.assertIn("archived: 7; free for another key: none\n", self.good("key", "check", *shop).out)
-        self.refused("VALUE", "key", "rotate", "ids.key", *shop)
         # A copy of the file with the old key.
         self.file.write_text(before)
         self.assertIn("was archived", self.refused("FORMAT_MISMATCH", "key", "check", *shop))
@@ -1115,30 +895,21 @@ class Key(Cli):
         self.assertIn("still has this key", self.usage("key", "retire", "kept.key", 7, *archive))
         self.write_keys(self.file, [(8, 8)])
         (self.dir / "kept.key").write_text(f"7 {77:032x} retired\n")
-        other = self.refused("FORMAT_MISMATCH", "key", "retire", "kept.key", 7, *archive)
-        self.assertIn("nothing is archived: key version 7 is another key in the store", other)
-        self.assertIn("archived: none", self.good("key", "check", *shop).out)
+        self.refused("FORMAT_MISMATCH", "key", "retire", "kept.key", 7, *archive)
 
-    def test_each_namespace_and_length_of_id_archives_a_key_for_itself(self):
-        shop, bank = self.configure("shop", "bank")
+    def test_rotate_gives_a_number_that_is_free_for_ids_of_both_lengths(self):
+        (bank,) = self.configure("bank")
         both = ("--set", "on_full=widen")
         self.write_keys(self.file, [(version, version) for version in range(1, 31)])
-        self.begin(shop)
         self.begin(bank, "on_full=widen")
         self.good("key", "retire", "ids.key", 7, "--move-to", "kept.key")
-        self.archive_7(*shop)
-        self.assertIn("free for another key: none", self.good("key", "check", *bank).out)
-        self.refused("VALUE", "key", "rotate", "ids.key", *bank)
         # Only ids of 8 bytes: those of 16 have the key still.
         self.archive_7(*bank)
         free = re.compile(r"free for another key: (.*)")
         self.assertEqual(free.findall(self.good("key", "check", *bank, *both).out), ["7", "none"])
         self.refused("VALUE", "key", "rotate", "ids.key", *bank, *both)
         self.archive_7(*bank, *both)
-        self.assertEqual(free.findall(self.good("key", "check", *bank, *both).out), ["7", "7"])
         self.assertIn("added key version 7", self.good("key", "rotate", "ids.key", *bank, *both).out)
-        self.begin(bank, "on_full=widen")
-        self.begin(shop)
 
     def test_rotate_gives_an_archived_number_only_when_there_is_none_above_the_others(self):
         (shop,) = self.configure("shop")
@@ -1147,10 +918,8 @@ class Key(Cli):
         for version in (29, 5):
             self.good("key", "retire", "ids.key", version, "--move-to", f"{version}.key")
             self.good("key", "retire", f"{version}.key", version, "--archive", "--yes", *shop)
-        # 29 is in no file any more, and counts.
-        self.assertIn("added key version 30", self.good("key", "rotate", "ids.key", *shop).out)
-        self.assertIn("added key version 5", self.good("key", "rotate", "ids.key", *shop).out)
-        self.assertIn("added key version 29", self.good("key", "rotate", "ids.key", *shop).out)
+        for version in (30, 5, 29):  # 29 is in no file any more, and counts
+            self.assertIn(f"added key version {version}", self.good("key", "rotate", "ids.key", *shop).out)
         self.refused("VALUE", "key", "rotate", "ids.key", *shop)
 
     def test_a_hint_about_the_version_that_hides_names_none_that_is_retired(self):
@@ -1163,7 +932,6 @@ class Key(Cli):
         out = self.good("key", "rotate", "ids.key", *shop).out
         self.assertIn("added key version 7", out)
         self.assertNotIn("without it", out)
-        self.assertIn("key version 7: hides and reveals", self.good("key", "check", *shop).out)
 
     def test_a_line_that_is_moved_is_in_one_of_the_files_at_every_moment(self):
         self.write_keys(self.file, [(7, 7), (8, 8)])
@@ -1171,14 +939,17 @@ class Key(Cli):
         move = ("key", "retire", "ids.key", 7, "--move-to", "kept.key")
         # Interrupted: the new files are there, and the old one is as it was.
         (self.dir / "ids.key.new").touch()
-        self.assertIn("another `idgen key` is at work", self.run_tool(*move).err)
+        self.assertIn("another `idgen key` is at work", self.failed(*move))
         self.assertFalse((self.dir / "kept.key").exists())
         (self.dir / "ids.key.new").unlink()
         (self.dir / "kept.key").write_text("what an earlier one left")
-        self.assertIn("a key is never overwritten", self.run_tool(*move).err)
+        self.assertIn("a key is never overwritten", self.failed(*move))
         self.assertEqual((self.dir / "kept.key").read_text(), "what an earlier one left")
         self.assertEqual(self.file.read_text(), before)
-        self.assertIn("the only one", self.usage("key", "retire", self.only_key(), 7, "--move-to", "another.key"))
+        only = self.dir / "only.key"
+        only.touch(0o600)
+        only.write_text(f"7 {7:032x} retired\n")
+        self.assertIn("the only one", self.usage("key", "retire", only, 7, "--move-to", "another.key"))
         self.assertEqual(
             sorted(path.name for path in self.dir.iterdir() if "key" in path.name), ["ids.key", "kept.key", "only.key"]
         )
@@ -1187,17 +958,9 @@ class Key(Cli):
         self.file.touch(0o600)
         self.file.write_bytes(b"# 7\n\n \r\t07 %032x\r\n8 %032x\n" % (7, 8))
         self.good("key", "retire", "ids.key", 7)
-        self.assertIn("key version 7: retired", self.good("key", "check", "ids.key").out)
-        self.assertIn("key version 8: hides", self.good("key", "check", "ids.key").out)
         self.good("key", "retire", "ids.key", 7, "--move-to", "kept.key")
         self.assertEqual(self.good("key", "check", "ids.key").out, "key version 8: hides and reveals\n")
         self.assertIn("key version 7: retired", self.good("key", "check", "kept.key").out)
-
-    def only_key(self):
-        path = self.dir / "only.key"
-        path.touch(0o600)
-        path.write_text(f"7 {7:032x} retired\n")
-        return path
 
     def test_a_configuration_in_another_folder_does_not_change_which_file_is_meant(self):
         (shop,) = self.configure("shop")
@@ -1206,205 +969,144 @@ class Key(Cli):
         self.good("key", "new", "ids.key")
         shop = ("--config", "etc/idgen.toml", *shop[2:])
         self.good("key", "rotate", "ids.key", *shop)
-        self.assertIn("key version 2: hides", self.good("key", "check", "ids.key", *shop).out)
-
-    def test_check_with_a_configuration_compares_with_the_store_and_writes_nothing(self):
-        self.good("key", "new", "ids.key")
-        self.good("store", "create", "--store", "sqlite:ids.db")
-        checking = ("key", "check", "ids.key", *self.hiding)
-        out = self.good(*checking).out
-        self.assertRegex(out, r"(?m)^key version 1: hides and reveals, check value [0-9a-f]{16}$")
-        self.assertIn("A hidden id is no permission", out)
-        with sqlite3.connect(self.dir / "ids.db") as store:
-            self.assertEqual(store.execute("SELECT count(*) FROM idgen_namespace").fetchall(), [(0,)])
-            store.execute(
-                "INSERT INTO idgen_namespace VALUES('hidden ids of shop, 42 bits, key 1', 'ff1 0123456789abcdef')"
-            )
-        self.assertIn("under two keys two ids could get one hidden form", self.refused("FORMAT_MISMATCH", *checking))
+        self.assertRegex(
+            self.good("key", "check", "ids.key", *shop).out, "key version 2: hides .*, check value [0-9a-f]"
+        )
 
 
 class Segment(Cli):
     STORE = ("--store", "sqlite:ids.db")
+    ORDERS = (*STORE, "--tag", "orders")
+    THERE = ("--store", "sqlite:there.db", "--tag", "orders")
+
+    def create(self, *more, tag="orders"):
+        return self.good("segment", "create", *self.STORE, "--tag", tag, *more).out
+
+    def advance(self, to, *more):
+        return self.good("segment", "advance", *self.ORDERS, "--to", to, *more)
+
+    def next(self, count=1, where=ORDERS):
+        """The last of so many."""
+        return int(self.good("next", "--kind", "segment", *where, "-n", count).lines[-1])
 
     def show(self, tag="orders"):
-        return json.loads(self.good("segment", "show", *self.STORE, "--tag", tag, "--json").out)
+        return self.object("segment", "show", *self.STORE, "--tag", tag)
 
     def test_create_makes_the_store_and_the_tag(self):
-        out = self.good("segment", "create", *self.STORE, "--tag", "orders").out
-        self.assertIn("'orders'", out)
-        with sqlite3.connect(self.dir / "ids.db") as database:
-            self.assertEqual(database.execute("pragma integrity_check").fetchone(), ("ok",))
+        self.assertIn("created tag 'orders'", self.create())
         shown = self.show()
         self.assertEqual((shown["namespace"], shown["tag"], shown["max_id"]), ("default", "orders", 0))
 
     def test_create_if_missing_may_be_run_each_time(self):
         for what in ("created", "exists; nothing is changed"):
-            self.assertIn(what, self.good("segment", "create", *self.STORE, "--tag", "orders", "--if-missing").out)
-        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 500)
-        self.good("segment", "create", *self.STORE, "--tag", "orders", "--if-missing")
+            self.assertIn(what, self.create("--if-missing"))
+        self.advance(500)
+        self.create("--if-missing")
         self.assertEqual(self.show()["max_id"], 500)
 
     def test_a_retired_tag_ends_and_says_where(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 500)
-        self.assertIn("--force", self.usage("segment", "retire", *self.STORE, "--tag", "orders"))
+        self.create("--above", 500)
+        self.assertIn("--force", self.usage("segment", "retire", *self.ORDERS))
         self.assertEqual(self.show()["max_id"], 500)
-        retired = self.good("segment", "retire", *self.STORE, "--tag", "orders", "--force", "--json").out
-        self.assertEqual(json.loads(retired)["last"], 500)
-        again = self.refused("EXHAUSTED", "segment", "retire", *self.STORE, "--tag", "orders", "--force")
-        self.assertIn("was retired at 500", again)
-        self.refused("EXHAUSTED", "next", *self.STORE, "--kind", "segment", "--tag", "orders")
+        retired = ("segment", "retire", *self.ORDERS, "--force")
+        self.assertEqual(self.object(*retired)["last"], 500)
+        self.assertIn("was retired at 500", self.refused("EXHAUSTED", *retired))
 
     def test_a_tag_is_made_above_a_number(self):
-        self.assertIn(
-            "begins above 500", self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 500).out
-        )
-        self.assertEqual(self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders").out, "501\n")
+        self.assertIn("begins above 500", self.create("--above", 500))
+        self.assertEqual(self.next(), 501)
         self.assertIn("at 0", self.usage("segment", "create", *self.STORE, "--tag", "t", "--above", 5, "--print"))
         said = self.refused("VALUE", "segment", "create", *self.STORE, "--tag", "t", "--above", LARGEST + 1)
         self.assertIn("allowed: 0 to", said)
-        self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "t")
 
     def test_a_tag_that_exists_below_the_number_is_not_as_good_as_made_above_it(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 7)
-        said = self.refused(
-            "TAG_EXISTS", "segment", "create", *self.STORE, "--tag", "orders", "--above", 100, "--if-missing"
-        )
+        self.create("--above", 7)
+        said = self.refused("TAG_EXISTS", "segment", "create", *self.ORDERS, "--above", 100, "--if-missing")
         self.assertIn("stands at 7, below 100: raise it with `idgen segment advance`", said)
-        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 7, "--if-missing")
+        self.create("--above", 7, "--if-missing")
 
-    def test_a_move_does_not_go_on_in_a_tag_that_somebody_made_meanwhile(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 41)
-        self.good("segment", "retire", *self.STORE, "--tag", "orders", "--force")  # its first half
-        there = ("--store", "sqlite:there.db", "--tag", "orders")
-        self.good("next", *there, "--kind", "segment", "--set", "store_create=true")
-        said = self.refused("TAG_EXISTS", *self.move("sqlite:there.db", "--resume"))
-        self.assertIn("may be in use twice", said)
-        self.good("segment", "advance", *there, "--to", 41)
-        self.assertIn("above 42", self.good(*self.move("sqlite:there.db", "--resume")).out)
-
-    def move(self, to="sqlite:there.db", *more):
+    def move(self, to=THERE[1], *more):
         return ("segment", "move", "--from", self.STORE[1], "--to", to, "--tag", "orders", *more)
 
+    def test_a_move_does_not_go_on_in_a_tag_that_somebody_made_meanwhile(self):
+        self.create("--above", 41)
+        self.good("segment", "retire", *self.ORDERS, "--force")  # its first half
+        self.good("next", *self.THERE, "--kind", "segment", "--set", "store_create=true")
+        said = self.refused("TAG_EXISTS", *self.move(self.THERE[1], "--resume"))
+        self.assertIn("may be in use twice", said)
+        self.good("segment", "advance", *self.THERE, "--to", 41)
+        self.assertIn("above 42", self.good(*self.move(self.THERE[1], "--resume")).out)
+
     def test_a_move_that_fails_leaves_nothing_in_the_new_store_and_goes_on_when_it_is_run_again(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders", "-n", 5)
-        with contextlib.closing(sqlite3.connect(self.dir / self.STORE[1].removeprefix("sqlite:"))) as holder:
+        self.create("--above", 5)
+        with contextlib.closing(sqlite3.connect(self.dir / "ids.db")) as holder:
             holder.execute("BEGIN IMMEDIATE")
             result = self.run_tool(*self.move(), "--set", "store_timeout=200ms")
             self.assertEqual(result.status, TRY_AGAIN, result.err)
-        self.refused("TAG_UNKNOWN", "segment", "show", "--store", "sqlite:there.db", "--tag", "orders")
-        self.assertEqual(self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders").out, "6\n")
+        self.refused("TAG_UNKNOWN", "segment", "show", *self.THERE)
+        self.assertEqual(self.next(), 6)
         self.assertIn("above 6", self.good(*self.move()).out)
-        new = self.good("next", "--store", "sqlite:there.db", "--kind", "segment", "--tag", "orders").out
-        self.assertEqual(new, "7\n")
+        self.assertEqual(self.next(where=self.THERE), 7)
 
     def test_a_move_that_is_stopped_after_it_has_retired_the_old_tag_goes_on_when_it_is_run_again(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 41)
-        self.good("segment", "set-step", *self.STORE, "--tag", "orders", "--step", 20)
-        self.good("segment", "retire", *self.STORE, "--tag", "orders", "--force")  # its first half
-        self.assertIn(
-            "retired at 41. If a move of it to sqlite:there.db was stopped", self.refused("EXHAUSTED", *self.move())
-        )
+        self.create("--above", 41)
+        self.good("segment", "set-step", *self.ORDERS, "--step", 20)
+        self.good("segment", "retire", *self.ORDERS, "--force")  # its first half
+        again = self.refused("EXHAUSTED", *self.move())
+        self.assertIn("retired at 41. If a move of it to sqlite:there.db was stopped", again)
         self.assertFalse((self.dir / "there.db").exists())
-        moved = json.loads(self.good(*self.move("sqlite:there.db", "--resume", "--json")).out)
+        moved = self.object(*self.move(self.THERE[1], "--resume"))
         self.assertEqual((moved["last"], moved["max_id"]), (41, 41))
-        shown = json.loads(self.good("segment", "show", "--store", "sqlite:there.db", "--tag", "orders", "--json").out)
-        self.assertEqual(shown["step"], 20)
+        self.assertEqual(self.object("segment", "show", *self.THERE)["step"], 20)
 
     def test_a_move_whose_output_is_lost_says_the_number_when_it_is_run_again(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 41)
+        self.create("--above", 41)
         with open("/dev/full", "w") as full:
             subprocess.run([TOOL, *self.move()], cwd=self.dir, stdout=full, stderr=subprocess.PIPE, env=environment())
-        new = self.good("next", "--store", "sqlite:there.db", "--kind", "segment", "--tag", "orders").out
-        self.assertEqual(new, "42\n")
-        self.assertIn("granted is 41\n", self.good(*self.move("sqlite:there.db", "--resume")).out)
+        self.assertEqual(self.next(where=self.THERE), 42)
+        self.assertIn("granted is 41\n", self.good(*self.move(self.THERE[1], "--resume")).out)
 
-    def test_a_tag_that_has_moved_does_not_go_on_in_a_third_store_as_well(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 41)
-        self.good(*self.move())
+    def test_a_tag_goes_on_in_one_other_store_above_all_that_was_granted(self):
+        self.create()
+        drawn = self.next(20)
+        self.assertIn("goes on in sqlite:there.db above", self.good(*self.move()).out)
+        self.assertGreater(self.next(where=self.THERE), drawn)
+        self.refused("EXHAUSTED", "next", *self.ORDERS, "--kind", "segment")
         self.assertIn("goes on nowhere else", self.refused("EXHAUSTED", *self.move("sqlite:third.db")))
         self.assertFalse((self.dir / "third.db").exists())
 
-    def test_nothing_is_moved_from_or_to_memory(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        for store in ("memory", "memory:here", "jdbc:memory"):
-            self.assertIn("ends with this command", self.usage(*self.move(store)))
-        self.assertEqual(self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders").out, "1\n")
-
-    def test_a_tag_moves_to_another_store_and_goes_on_above_all_that_was_granted(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        drawn = self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders", "-n", 20).out.split()
-        there = ("--store", "sqlite:there.db")
-        move = ("segment", "move", "--from", self.STORE[1], "--to", there[1], "--tag", "orders")
-        self.assertIn("goes on in sqlite:there.db above", self.good(*move).out)
-        new = self.good("next", *there, "--kind", "segment", "--tag", "orders").out
-        self.assertGreater(int(new), int(drawn[-1]))
-        self.refused("EXHAUSTED", "next", *self.STORE, "--kind", "segment", "--tag", "orders")
-        self.usage("segment", "move", "--from", there[1], "--to", there[1], "--tag", "orders")
-        self.refused("TAG_UNKNOWN", "segment", "move", "--from", there[1], "--to", "sqlite:third.db", "--tag", "order")
-
     def test_a_tag_is_not_moved_to_its_own_store_by_another_name(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.create()
+        self.assertIn("are the same store", self.usage(*self.move(self.STORE[1])))
         for drawn in (0, 5):  # a tag that nobody has drawn from is told apart too
             if drawn:
-                self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders", "-n", str(drawn))
-            to = "sqlite:./" + self.STORE[1].removeprefix("sqlite:")
-            refused = self.usage("segment", "move", "--from", self.STORE[1], "--to", to, "--tag", "orders")
-            self.assertIn("two names of one store", refused)
-        self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders")
+                self.next(drawn)
+            self.assertIn("two names of one store", self.usage(*self.move("sqlite:./ids.db")))
+        self.next()
+
+    def test_nothing_is_moved_from_or_to_memory_nor_a_tag_that_there_is_not(self):
+        self.create()
+        for store in ("memory", "memory:here", "jdbc:memory"):
+            self.assertIn("ends with this command", self.usage(*self.move(store)))
+        self.assertEqual(self.next(), 1)
+        self.refused("TAG_UNKNOWN", *self.move()[:-1], "order")
 
     def test_a_leap_of_more_than_a_billion_is_made_only_by_force(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        base = ("segment", "advance", *self.STORE, "--tag", "orders", "--to")
-        self.good(*base, 10**9)  # not more
-        error = self.usage(*base, LARGEST)
+        self.create()
+        self.advance(10**9)  # not more
+        error = self.usage("segment", "advance", *self.ORDERS, "--to", LARGEST)
         for part in (10**9, LARGEST, LARGEST - 10**9, "leave 0", "never lowered", "--force"):
             self.assertIn(str(part), error)
+        self.usage("segment", "advance", *self.ORDERS, "--to", 2 * 10**9 + 1)
         self.assertEqual(self.show()["max_id"], 10**9)
-        self.usage(*base, 2 * 10**9 + 1)
-        self.good(*base, 2 * 10**9 + 1, "--force")
+        self.advance(2 * 10**9 + 1, "--force")
         self.assertEqual(self.show()["max_id"], 2 * 10**9 + 1)
 
-    def test_advance_says_that_it_cannot_be_undone(self):
-        text = self.good("segment", "advance", "--help").out
-        for part in ("cannot be undone", "moves up by 1", "--force", "which may be below N"):
-            self.assertIn(part, text)
-        self.assertNotIn("stays as it is", text)  # it never did
-
-    def test_a_restored_store_is_lifted_before_its_lock_file_is_deleted_as_the_help_and_the_error_say(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        older = (self.dir / "ids.db").read_bytes()
-        self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders", "-n", 5)
-        (self.dir / "ids.db").write_bytes(older)
-        error = self.refused("STORE_REGRESSED", "next", "--kind", "segment", *self.STORE, "--tag", "orders")
-        self.assertRegex(error, "advance`, then delete .*ids.db-lock")
-        self.assertIn("then delete PATH-lock. Delete it first only if", self.good("segment", "advance", "--help").out)
-        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5)
-        self.refused("STORE_REGRESSED", "next", "--kind", "segment", *self.STORE, "--tag", "orders")
-        (self.dir / "ids.db-lock").unlink()
-        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "6\n")
-
-    def test_a_store_in_another_ones_place_is_lifted_after_its_lock_file_is_deleted_as_the_error_says(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        self.good("segment", "create", "--store", "sqlite:other.db", "--tag", "orders")
-        (self.dir / "other.db").rename(self.dir / "ids.db")
-        lift = ("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5)
-        self.assertRegex(self.refused("STORE_MISSING", *lift), 'delete ".*ids.db-lock", then raise every tag')
-        (self.dir / "ids.db-lock").unlink()
-        self.good(*lift)
-        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "6\n")
-
-    def test_without_json_the_state_is_lines(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        out = self.good("segment", "show", *self.STORE, "--tag", "orders").out
-        self.assertRegex(out, r"(?m)^max_id +0$")
-        self.assertRegex(out, r"(?m)^step +each generator's own segment\.step$")
-        self.assertRegex(out, r"(?m)^rate +unknown$")
-        self.assertRegex(out, r"(?m)^holder +unknown$")
-
-    def test_what_is_not_known_is_a_dash_in_the_list_and_empty_in_json(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
+    def test_what_is_not_known_is_a_word_in_lines_a_dash_in_the_list_and_empty_in_json(self):
+        self.create()
+        out = self.good("segment", "show", *self.ORDERS).out
+        for line in ("max_id +0", r"step +each generator's own segment\.step", "rate +unknown", "holder +unknown"):
+            self.assertRegex(out, f"(?m)^{line}$")
         line = self.good("segment", "show", *self.STORE).lines[1].split()
         self.assertEqual([line[4], line[5], line[-1]], ["-", "-", "-"])
         shown = self.show()
@@ -1412,8 +1114,8 @@ class Segment(Cli):
 
     def test_show_without_a_tag_shows_all(self):
         for namespace, tag in (("b", "orders"), ("a", "orders"), ("a", "invoices")):
-            self.good("segment", "create", *self.STORE, "--tag", tag, "--namespace", namespace)
-        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--namespace", "b", "--to", 7)
+            self.create("--namespace", namespace, tag=tag)
+        self.advance(7, "--namespace", "b")
         lines = self.good("segment", "show", *self.STORE).lines
         self.assertEqual(
             lines[0].split(), ["namespace", "tag", "max_id", "grants", "step", "rate", "updated", "holder"]
@@ -1422,18 +1124,15 @@ class Segment(Cli):
             [line.split()[:3] for line in lines[1:]],
             [["a", "invoices", "0"], ["a", "orders", "0"], ["b", "orders", "7"]],
         )
-        rows = [json.loads(line) for line in self.good("segment", "show", *self.STORE, "--json").lines]
-        self.assertEqual([row["max_id"] for row in rows], [0, 0, 7])
+        self.assertEqual([row["max_id"] for row in self.objects("segment", "show", *self.STORE)], [0, 0, 7])
 
     def imported(self, tag, *arguments):
-        return json.loads(self.good("segment", "import", *self.STORE, "--tag", tag, *arguments, "--json").out)
+        return self.object("segment", "import", *self.STORE, "--tag", tag, *arguments)
 
     def test_import_begins_above_another_tag_and_never_lowers(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 500)
+        self.create("--above", 500)
         first = self.imported("invoices", "--from-tag", "orders", "--margin", 20)
         self.assertEqual((first["found"], first["margin"], first["created"], first["max_id"]), (500, 20, True, 520))
-        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "invoices").out, "521\n")
         again = self.imported("invoices", "--from-tag", "orders")
         self.assertEqual(again["created"], False)
         self.assertGreater(again["max_id"], 520)
@@ -1441,8 +1140,8 @@ class Segment(Cli):
 
     def test_import_of_a_misspelt_tag_names_those_that_are_there_and_does_not_advise_to_begin_at_0(self):
         for tag in ("orders", "invoices"):
-            self.good("segment", "create", *self.STORE, "--tag", tag)
-        self.good("segment", "create", *self.STORE, "--tag", "elsewhere", "--namespace", "other")
+            self.create(tag=tag)
+        self.create("--namespace", "other", tag="elsewhere")
         error = self.refused("TAG_UNKNOWN", "segment", "import", *self.STORE, "--tag", "new", "--from-tag", "order")
         for part in ("'order'", "'orders'", "'invoices'", "--from-tag", "Nothing was imported"):
             self.assertIn(part, error)
@@ -1451,7 +1150,7 @@ class Segment(Cli):
         self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "new")
 
     def test_a_margin_of_more_than_a_billion_is_left_only_by_force(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.create()
         base = ("segment", "import", *self.STORE, "--tag", "new", "--from-tag", "orders", "--margin", 10**9 + 1)
         self.assertIn("--force", self.usage(*base))
         self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "new")
@@ -1459,51 +1158,31 @@ class Segment(Cli):
         self.assertEqual(self.show("new")["max_id"], 10**9 + 1)
 
     def test_import_asks_for_one_source_that_is_not_the_tag_itself(self):
-        self.good("segment", "create", *self.STORE, "--tag", "orders")
-        base = ("segment", "import", *self.STORE, "--tag", "orders")
+        self.create()
+        base = ("segment", "import", *self.ORDERS)
         self.assertIn("from where", self.usage(*base))
         self.assertIn("from where", self.usage(*base, "--from-table", "a", "--from-column", "b", "--from-tag", "c"))
         self.assertIn("--from-column", self.usage(*base, "--from-table", "a"))
         self.assertIn("itself", self.usage(*base, "--from-tag", "orders"))
-        self.assertIn(
-            "2^63",
-            self.usage(
-                *base,
-                "--from-schema",
-                "idgen",
-                "--from-tag",
-                "orders",
-                "--from-namespace",
-                "default",
-                "--namespace",
-                "b",
-                "--margin",
-                2**63,
-            ),
-        )
+        source = ("--from-schema", "idgen", "--from-tag", "orders", "--from-namespace", "default")
+        self.assertIn("2^63", self.usage(*base, *source, "--namespace", "b", "--margin", 2**63))
 
-    def test_print_runs_nothing(self):
-        out = self.good("segment", "create", *self.STORE, "--tag", "it's", "--print").out
+    def test_print_runs_nothing_and_each_name_stays_on_its_line_and_means_the_same(self):
+        printed = []
+        for tag, namespace in (("it's", "default"), (NASTY, "x\n--y")):
+            out = self.create("--namespace", namespace, "--print", tag=tag)
+            printed.append(out.count("\n"))
+            self.assertNotRegex(out, "[\t\x1b]")
+            with sqlite3.connect(":memory:") as database:
+                database.executescript(out)
+                rows = database.execute("SELECT ns, tag, max_id FROM idgen_segment").fetchall()
+            self.assertEqual(rows, [(namespace, tag, 0)])
+        self.assertEqual(printed[0], printed[1])
         self.assertFalse((self.dir / "ids.db").exists())
-        with sqlite3.connect(":memory:") as database:
-            database.executescript(out)
-            self.assertEqual(
-                database.execute("SELECT ns, tag, max_id FROM idgen_segment").fetchall(), [("default", "it's", 0)]
-            )
-
-    def test_a_name_stays_on_one_line_of_a_migration_and_means_the_same(self):
-        plain = self.good("segment", "create", *self.STORE, "--tag", "plain", "--print").out
-        out = self.good("segment", "create", *self.STORE, "--tag", NASTY, "--namespace", "x\n--y", "--print").out
-        self.assertEqual(out.count("\n"), plain.count("\n"))
-        self.assertNotIn("\t", out)
-        self.assertNotIn("\x1b", out)
-        with sqlite3.connect(":memory:") as database:
-            database.executescript(out)
-            self.assertEqual(database.execute("SELECT ns, tag FROM idgen_segment").fetchall(), [("x\n--y", NASTY)])
 
     def test_a_name_stays_on_one_line_wherever_it_is_shown(self):
         shown = r"a\nb\t\x1b[2Jc\xc2\x85d"
-        created = self.good("segment", "create", *self.STORE, "--tag", NASTY).out
+        created = self.create(tag=NASTY)
         self.assertEqual(created.count("\n"), 1)
         self.assertIn(shown, created)
         with sqlite3.connect(self.dir / "ids.db") as store:
@@ -1513,8 +1192,7 @@ class Segment(Cli):
         self.assertEqual(row.count(shown), 2)
         self.assertIn(shown, self.good("segment", "import", *self.STORE, "--tag", "t", "--from-tag", NASTY).out)
         for arguments in (("show",), ("advance", "--to", 5)):
-            error = self.refused("TAG_UNKNOWN", "segment", *arguments, *self.STORE, "--tag", "no" + NASTY)
-            self.assertEqual(error.count("\n"), 1)
+            self.refused("TAG_UNKNOWN", "segment", *arguments, *self.STORE, "--tag", "no" + NASTY)  # of one line
         self.assertIn(shown, self.usage("segment", "advance", *self.STORE, "--tag", NASTY, "--to", LARGEST))
 
     def test_the_tag_of_a_file_s_table_is_its_name(self):
@@ -1525,26 +1203,30 @@ class Segment(Cli):
     def test_incomplete_commands_are_usage_errors(self):
         self.usage("segment")
         self.usage("segment", "drop")
-        self.usage("segment", "create", *self.STORE)
+        self.assertIn("which tag?", self.usage("segment", "create", *self.STORE))
         self.usage("segment", "advance", *self.STORE, "--tag", "t")
         self.usage("segment", "advance", *self.STORE, "--tag", "t", "--to", "-5")
 
 
 class Properties(Cli):
-    def test_json_has_every_property_with_all_its_facts(self):
-        properties = [json.loads(line) for line in self.good("properties", "--json").lines]
-        names = [p["name"] for p in properties]
+    def setUp(self):
+        super().setUp()
+        self.properties = self.objects("properties")
+
+    def test_json_and_the_list_for_people_have_every_property(self):
+        out = self.good("properties").out
         for name in ("kind", "layout", "worker", "store", "segment.step", "on_clock_back", "wait_max"):
-            self.assertIn(name, names)
-        for p in properties:
+            self.assertIn(name, [p["name"] for p in self.properties])
+        for p in self.properties:
             self.assertEqual(list(p), ["name", "type", "default", "range", "unit", "help", "since"])
             self.assertTrue(p["help"].endswith("."), p["name"])
+            self.assertIn(p["name"], out)
 
     def test_the_page_has_a_row_and_a_section_for_each_property(self):
         page = self.good("properties", "--markdown").out
         self.assertTrue(page.startswith("# Configuration\n"))
-        for line in self.good("properties", "--json").lines:
-            name = json.loads(line)["name"]
+        for p in self.properties:
+            name = p["name"]
             self.assertEqual(page.count(f"\n## {name}\n"), 1)
             self.assertEqual(page.count(f"\n| [`{name}`](#{name.replace('.', '')}) |"), 1)
         # Every row has as many cells as the head: no value broke the table.
@@ -1552,24 +1234,17 @@ class Properties(Cli):
         self.assertEqual({len(re.findall(r"(?<!\\)\|", row)) for row in rows}, {6})
 
     def test_the_defaults_are_what_a_generator_uses(self):
-        for line in self.good("properties", "--json").lines:
-            p = json.loads(line)
+        for p in self.properties:
             if p["default"] and p["name"] not in ("store", "store_create"):
                 setting = f"{p['name']}={p['default']}" if p["name"] != "kind" else "kind=segment"
                 memory = ("--store", "memory", "--set", "store_create=true")
                 self.good("next", "--kind", "segment", *memory, "--set", setting)
 
-    def test_the_list_for_people_names_each(self):
-        out = self.good("properties").out
-        for line in self.good("properties", "--json").lines:
-            self.assertIn(json.loads(line)["name"], out)
-
     def test_the_prose_of_the_page_ends_at_120_columns_and_reads_as_before(self):
         page = self.good("properties", "--markdown").out
         prose = [line for line in page.splitlines() if not line.startswith("|")]
         self.assertLessEqual(max(map(len, prose)), 120)
-        for line in self.good("properties", "--json").lines:
-            p = json.loads(line)
+        for p in self.properties:
             section = page.partition(f"\n## {p['name']}\n\n")[2].partition("\n\n")[0]
             self.assertEqual(" ".join(section.split("\n")), p["help"])
             for start in section.split("\n"):  # nothing that Markdown takes for a list, a heading or a quotation
@@ -1608,15 +1283,21 @@ class Metrics(Cli):
         assert len(described) == len(set(described))
         return found
 
+    def metrics(self, *where):
+        return self.samples(self.good("metrics", *where).out)
+
     def test_a_files_generators_say_how_far_they_have_come(self):
         self.configure()
         self.good("segment", "advance", "--config", "idgen.toml", "--name", "posts", "--to", "1000")
         self.good("next", "--config", "idgen.toml", "--name", "events")
         before = self.good("segment", "show", "--store", "sqlite:ids.db", "--json").out
-        found = self.samples(self.good("metrics", "--config", "idgen.toml").out)
+        started = time.time()
+        found = self.metrics("--config", "idgen.toml")
         store = 'store="sqlite:ids.db"'
         for name in ("orders", "posts", "events"):
             self.assertEqual(found[f'idgen_store_up{{{store},name="{name}",status="OK"}}'], 1)
+        read_at = found[f'idgen_store_read_timestamp_seconds{{{store},name="orders"}}']
+        self.assertTrue(started - 1 <= read_at <= time.time() + 1, "so that an old file is seen")
         orders = f'{{{store},namespace="default",tag="orders"}}'
         posts = f'{{{store},namespace="default",tag="posts"}}'
         events = f'{{{store},namespace="default",worker="7"}}'
@@ -1660,22 +1341,20 @@ class Metrics(Cli):
         self.assertNotEqual(path.stat().st_ino, inode, "whoever reads the old one still has all of it")
         self.assertEqual(path.stat().st_mode, mode, "as of any file that this user makes")
         (self.dir / "a-folder").mkdir()
-        result = self.run_tool("metrics", "--config", "idgen.toml", "--output", "a-folder")
-        self.assertEqual(result.status, FAILURE)
-        self.assertRegex(result.err, r"\Aidgen: error: cannot replace a-folder")
+        output = ("metrics", "--config", "idgen.toml", "--output")
+        self.assertIn("error: cannot replace a-folder", self.failed(*output, "a-folder"))
         self.assertEqual([file.name for file in self.dir.glob("*.??????")], [], "nothing is left beside it")
-        result = self.run_tool("metrics", "--config", "idgen.toml", "--output", "missing/ids.prom")
-        self.assertEqual(result.status, FAILURE)
-        self.assertRegex(result.err, r"\Aidgen: error: cannot write missing/ids.prom")
+        self.assertIn("error: cannot write missing/ids.prom", self.failed(*output, "missing/ids.prom"))
+        self.assertIn("idgen_store_up", self.good(*output, "-").out)
+        self.assertFalse((self.dir / "-").exists())
 
     def test_only_a_file_is_replaced_and_a_link_stays(self):
         self.configure()
         os.mkfifo(self.dir / "a-pipe")
         (self.dir / "to-the-pipe").symlink_to("a-pipe")
         for name in ("a-pipe", "to-the-pipe"):
-            result = self.run_tool("metrics", "--config", "idgen.toml", "--output", name)
-            self.assertEqual((result.status, result.out), (FAILURE, ""))
-            self.assertRegex(result.err, rf"\Aidgen: error: cannot replace {name}: it is a pipe\. .*standard output\n")
+            error = self.failed("metrics", "--config", "idgen.toml", "--output", name)
+            self.assertRegex(error, rf"\Aidgen: error: cannot replace {name}: it is a pipe\. .*standard output\n")
         self.assertTrue((self.dir / "a-pipe").is_fifo())
         (self.dir / "there").mkdir()
         (self.dir / "there" / "old.prom").write_text("old")
@@ -1686,15 +1365,7 @@ class Metrics(Cli):
             self.assertTrue(link.is_symlink())
             self.assertIn("idgen_store_up", (self.dir / "there" / target).read_text())
         (self.dir / "loop").symlink_to("loop")
-        result = self.run_tool("metrics", "--config", "idgen.toml", "--output", "loop")
-        self.assertEqual(result.status, FAILURE)
-        self.assertIn("cannot replace loop: ", result.err)
-
-    def test_a_dash_is_standard_output(self):
-        self.configure()
-        found = self.samples(self.good("metrics", "--config", "idgen.toml", "--output", "-").out)
-        self.assertIn('idgen_store_up{store="sqlite:ids.db",name="orders",status="OK"}', found)
-        self.assertFalse((self.dir / "-").exists())
+        self.assertIn("cannot replace loop: ", self.failed("metrics", "--config", "idgen.toml", "--output", "loop"))
 
     def test_a_broken_configuration_leaves_no_file_that_says_all_is_well(self):
         self.configure()
@@ -1712,14 +1383,6 @@ class Metrics(Cli):
             still = 'idgen_store_up{store="sqlite:ids.db",name="orders",status="OK"}'
             self.assertEqual(still in found, text.startswith(good), "what can be read is read")
 
-    def test_it_says_when_it_read_so_that_an_old_file_is_seen(self):
-        self.configure()
-        before = time.time()
-        found = self.samples(self.good("metrics", "--config", "idgen.toml").out)
-        read_at = found['idgen_store_read_timestamp_seconds{store="sqlite:ids.db",name="orders"}']
-        self.assertGreaterEqual(read_at, before - 1)
-        self.assertLessEqual(read_at, time.time() + 1)
-
     def test_of_two_generators_on_one_row_the_narrower_says_what_is_left(self):
         for first, second in (("wide", "narrow"), ("narrow", "wide")):
             bits = {"wide": 42, "narrow": 20}
@@ -1731,7 +1394,7 @@ class Metrics(Cli):
                 )
             )
             self.good("segment", "create", "--config", "idgen.toml", "--name", "wide", "--if-missing")
-            found = self.samples(self.good("metrics", "--config", "idgen.toml").out)
+            found = self.metrics("--config", "idgen.toml")
             left = found['idgen_store_tag_ids_left{store="sqlite:ids.db",namespace="default",tag="posts"}']
             self.assertEqual(left, 2**20 - 1)
 
@@ -1740,7 +1403,7 @@ class Metrics(Cli):
         self.good("segment", "retire", "--config", "idgen.toml", "--name", "orders", "--force")
         self.good("segment", "advance", "--config", "idgen.toml", "--name", "posts", "--to", LARGEST, "--force")
         for where in (("--config", "idgen.toml"), ("--store", "sqlite:ids.db")):
-            found = self.samples(self.good("metrics", *where).out)
+            found = self.metrics(*where)
             store = 'store="sqlite:ids.db",namespace="default"'
             orders, posts = f'{{{store},tag="orders"}}', f'{{{store},tag="posts"}}'
             self.assertEqual(found["idgen_store_tag_max_id" + orders], float(LARGEST))
@@ -1754,23 +1417,19 @@ class Metrics(Cli):
         grants = [0]
         for _ in range(2):  # each takes a range and gives back what it did not use
             self.good("next", "--config", "idgen.toml", "--name", "orders", "--set", "segment.step=1000")
-            found = self.samples(self.good("metrics", "--store", "sqlite:ids.db").out)
+            found = self.metrics("--store", "sqlite:ids.db")
             self.assertLess(found["idgen_store_tag_max_id" + orders], 1000)
             grants.append(found["idgen_store_tag_grants_total" + orders])
         self.assertEqual(grants, sorted(set(grants)))
 
-    def test_a_password_is_not_a_label(self):
+    def test_a_store_must_be_named_whose_password_is_no_label(self):
         result = self.run_tool(
             *("metrics", "--store", "postgres://app:hunter2@127.0.0.1:1/ids", "--set", f"module.path={MODULES}"),
         )
         self.assertEqual(result.status, TRY_AGAIN, result.err)
         self.assertNotIn("hunter2", result.out + result.err)
         self.assertIn('status="STORE_UNAVAILABLE"} 0', result.out)
-
-    def test_without_a_file_a_store_must_be_named(self):
-        result = self.run_tool("metrics")
-        self.assertEqual(result.status, USAGE)
-        self.assertIn("--store", result.err)
+        self.assertIn("--store", self.usage("metrics"))
 
 
 class Doctor(Cli):
@@ -1808,18 +1467,12 @@ class Doctor(Cli):
         self.assertIn("not covered: a byte-wise clone", out)
         self.assertNotIn("restored", out)
 
-    def test_one_that_cannot_be_opened_fails_and_the_others_are_still_examined(self):
+    def test_one_that_cannot_be_opened_fails_and_the_others_are_examined_with_the_same_members_in_json(self):
         self.configure()
         self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", "other")
         result = self.run_tool("doctor", "--config", "idgen.toml")
-        self.assertEqual(result.status, FAILURE)
         self.assertRegex(result.out, r"(?m)^fail +orders +TAG_UNKNOWN: ")
         self.assertRegex(result.out, r"(?m)^ok +events ")
-        self.assertEqual(result.err, "idgen: error: 1 of 2 generators could not be opened\n")
-
-    def test_json_is_an_object_for_each_generator_with_the_same_members(self):
-        self.configure()
-        self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", "other")
         result = self.run_tool("doctor", "--config", "idgen.toml", "--json")
         self.assertEqual(
             (result.status, result.err), (FAILURE, "idgen: error: 1 of 2 generators could not be opened\n")
@@ -1836,16 +1489,10 @@ class Doctor(Cli):
         said = [line.strip() for line in out.splitlines()[1:]]
         self.assertEqual(events["description"].splitlines(), said)
 
-    def test_json_says_of_a_file_that_cannot_be_read_what_the_command_says_without_it(self):
-        self.assertEqual(
-            self.refused("CONFIG_FILE", "doctor", "--config", "none.toml", "--json"),
-            self.refused("CONFIG_FILE", "doctor", "--config", "none.toml"),
-        )
-
     def test_a_file_that_cannot_be_read_is_refused(self):
-        self.refused("CONFIG_FILE", "doctor", "--config", "none.toml")
         (self.dir / "empty.toml").write_text("")
-        self.refused("CONFIG_FILE", "doctor", "--config", "empty.toml")
+        for name, *more in (("none.toml",), ("none.toml", "--json"), ("empty.toml",)):
+            self.refused("CONFIG_FILE", "doctor", "--config", name, *more)
         self.usage("doctor")
 
     def test_no_id_is_drawn_and_what_was_taken_goes_back(self):
@@ -1853,7 +1500,7 @@ class Doctor(Cli):
         self.good("segment", "create", "--config", "idgen.toml", "--name", "orders")
         self.watch()
         self.good("doctor", "--config", "idgen.toml")
-        self.assertEqual(self.watched(), [1, 0])
+        self.assertEqual(self.watched(), [1, 0], "one number was taken, and went back")
 
     def test_a_side_of_the_buffer_that_is_down_is_a_warning(self):
         (self.dir / "idgen.toml").write_text(
@@ -1878,8 +1525,7 @@ class Shard(Cli):
         (self.dir / "routes.toml").write_text(self.TABLE)
 
     def rows(self, kind):
-        lines = self.good("shard", "show", "routes.toml", "--json").out.splitlines()
-        return [row for row in map(json.loads, lines) if row["is"] == kind]
+        return [row for row in self.objects("shard", "show", "routes.toml") if row["is"] == kind]
 
     def version(self):
         return self.rows("table")[0]["version"]
@@ -1918,9 +1564,8 @@ class Shard(Cli):
     def test_a_rebalance_by_measured_load_takes_what_is_above_the_mean(self):
         (self.dir / "load.csv").write_text("shard,load\ndb0,100\ndb1,500\n")
         out = self.plan("--rebalance", "--add", "db2", "--load", "load.csv", "--tolerance", "1%")
-        moves = re.findall(r"move nodes \S+ from (\S+) to (\S+): (\d+) load", out)
-        self.assertEqual({(source, to) for source, to, _ in moves}, {("db1", "db0"), ("db1", "db2")})
-        self.assertAlmostEqual(sum(int(load) for _, _, load in moves), 300, delta=6)
+        moves = re.findall(r"move nodes \S+ from (\S+) to (\S+): \d+ load", out)
+        self.assertEqual({*moves}, {("db1", "db0"), ("db1", "db2")})
         # db0's one node has more than the others together: nothing helps.
         (self.dir / "hot.csv").write_text("node,load\n5,100\n20000,1\n")
         out = self.good("shard", "plan", "routes.toml", "--rebalance", "--load", "hot.csv").out
@@ -1928,9 +1573,9 @@ class Shard(Cli):
 
     def test_apply_asks_for_a_yes_and_begins_at_0_percent(self):
         self.plan("--split", "db1", "--into", "db2")
-        result = self.run_tool("shard", "apply", "routes.toml", "p.plan")
-        self.assertEqual(result.status, USAGE)
-        self.assertIn("nothing was written yet. routes.toml would get version 8", result.err)
+        unsure = self.run_tool("shard", "apply", "routes.toml", "p.plan")
+        self.assertEqual(unsure.status, USAGE)
+        self.assertIn("nothing was written yet. routes.toml would get version 8", unsure.err)
         self.assertEqual(self.version(), 7)
         self.good("shard", "apply", "routes.toml", "p.plan", "--yes")
         self.assertEqual((self.version(), self.shares()), (8, [0]))
@@ -1973,10 +1618,7 @@ class Shard(Cli):
 
     def test_a_cut_over_waits_between_steps_and_goes_on_after_an_interrupt(self):
         self.split()
-        command = [TOOL, "shard", "cutover", "routes.toml", "--step", "10%", "--every", "300ms"]
-        with subprocess.Popen(
-            command, cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as driver:
+        with self.start("shard", "cutover", "routes.toml", "--step", "10%", "--every", "300ms") as driver:
             self.assertIn("at 10%", driver.stdout.readline())
             driver.send_signal(signal.SIGINT)
             _, err = driver.communicate(timeout=30)
@@ -1990,11 +1632,8 @@ class Shard(Cli):
 
     def test_of_two_operators_who_drive_at_once_one_stops(self):
         self.split()
-        command = [TOOL, "shard", "cutover", "routes.toml", "--step", "1%", "--every", "30ms"]
-        drivers = [
-            subprocess.Popen(command, cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            for _ in range(2)
-        ]
+        command = ("shard", "cutover", "routes.toml", "--step", "1%", "--every", "30ms")
+        drivers = [self.start(*command) for _ in range(2)]
         results = [(driver, *driver.communicate(timeout=50)) for driver in drivers]
         stopped = [(driver, err) for driver, _, err in results if driver.returncode != OK]
         self.assertEqual(len(stopped), 1)
@@ -2024,9 +1663,7 @@ class Shard(Cli):
         (self.dir / "routes.toml").write_text(self.TABLE)
         (self.dir / "p.plan").write_text("idgen-plan 1\nwhat half\n")
         self.assertIn("the plan has no end", self.usage("shard", "apply", "routes.toml", "p.plan", "--yes"))
-        result = self.run_tool("shard", "apply", "routes.toml", "missing.plan", "--yes")
-        self.assertEqual(result.status, FAILURE)
-        self.assertIn("No such file", result.err)
+        self.assertIn("No such file", self.failed("shard", "apply", "routes.toml", "missing.plan", "--yes"))
 
     def test_simulate_draws_before_and_after_in_the_terminal_and_as_a_picture(self):
         self.plan("--split", "db1", "--into", "db2")
@@ -2052,13 +1689,13 @@ class Worker(Cli):
         """The highest id of worker 7 that is in use."""
         return int(self.good("next", *self.STORE, "--set", "store_create=true", "-n", 5).lines[-1])
 
-    def push_ahead(self, years=10):
-        """Like a clock that is years ahead when a window is drawn, and right again before the next."""
+    def push_ahead(self):
+        """Like a clock that is ten years ahead when a window is drawn, and right again before the next."""
         with sqlite3.connect(self.dir / "ids.db") as store:
-            store.execute("UPDATE idgen_worker SET hw = hw + ?", (years * self.YEAR_MS,))
+            store.execute("UPDATE idgen_worker SET hw = hw + ?", (10 * self.YEAR_MS,))
 
-    def show(self, *arguments):
-        return json.loads(self.good("worker", "show", *self.STORE, *arguments, "--json").out)
+    def show(self):
+        return self.object("worker", "show", *self.STORE)
 
     def repair(self, *arguments):
         return ("worker", "repair", *self.STORE, "--above", *arguments)
@@ -2076,46 +1713,32 @@ class Worker(Cli):
 
     def test_list_shows_every_worker_of_the_namespace_that_anybody_has_had(self):
         self.good("store", "create", "--store", "sqlite:ids.db")
-        self.assertEqual(
-            self.good("worker", "list", "--store", "sqlite:ids.db").out,
-            "nobody has had a worker of namespace 'default' yet\n",
-        )
-        for worker in (9, 7, 8):
+        workers = ("worker", "list", "--store", "sqlite:ids.db")
+        self.assertEqual(self.good(*workers).out, "nobody has had a worker of namespace 'default' yet\n")
+        for worker in (9, 7):
             self.good("next", "--store", "sqlite:ids.db", "--worker", worker)
         self.good("next", "--store", "sqlite:ids.db", "--worker", 1, "--namespace", "other")
-        rows = [
-            json.loads(line)
-            for line in self.good("worker", "list", "--store", "sqlite:ids.db", "--json").out.splitlines()
-        ]
-        self.assertEqual([row["worker"] for row in rows], [7, 8, 9])
-        self.assertEqual({row["live"] for row in rows}, {False})
-        lines = self.good("worker", "list", "--store", "sqlite:ids.db").out.splitlines()
-        self.assertEqual([line.split()[:2] for line in lines[1:]], [["7", "gone"], ["8", "gone"], ["9", "gone"]])
+        self.assertEqual([(row["worker"], row["live"]) for row in self.objects(*workers)], [(7, False), (9, False)])
+        self.assertEqual([line.split()[:2] for line in self.good(*workers).lines[1:]], [["7", "gone"], ["9", "gone"]])
 
-    def test_a_worker_that_nobody_typed_is_leased(self):
-        self.good("store", "create", "--store", "sqlite:ids.db")
-        (number,) = self.good("next", "--store", "sqlite:ids.db", "--worker", "auto").out.split()
-        worker = json.loads(self.good("decode", "--json", number).out)["worker"]
-        rows = [
-            json.loads(line)
-            for line in self.good("worker", "list", "--store", "sqlite:ids.db", "--json").out.splitlines()
-        ]
-        self.assertEqual([row["worker"] for row in rows], [worker])
-        error = self.refused("VALUE", "worker", "show", "--store", "sqlite:ids.db", "--worker", "auto")
-        self.assertIn("say which one is meant", error)
-        error = self.refused("VALUE", "next", "--store", "memory", "--worker", "auto")
-        self.assertIn("is this process's own", error)
+    def test_a_worker_that_nobody_typed_is_leased_and_shown_by_its_number(self):
+        store = ("--store", "sqlite:ids.db")
+        (number,) = self.good("next", *store, "--worker", "auto", "--set", "store_create=true").lines
+        (row,) = self.objects("worker", "list", *store)
+        self.assertEqual(row["worker"], worker_of(number))
+        self.assertIn("say which one is meant", self.refused("VALUE", "worker", "show", *store, "--worker", "auto"))
+        (self.dir / "idgen.toml").write_text(
+            '[events]\nworker = "auto"\nworker_source = "slot"\nworker_slots = "."\nstore = "sqlite:ids.db"\n'
+        )
+        shown = self.good("worker", "show", "--config", "idgen.toml", "--worker", row["worker"]).out
+        self.assertIn(f"worker      {row['worker']}", shown)
 
     def release(self, *more):
         return ("worker", "release", *self.STORE, *more)
 
     def test_a_dead_owners_worker_is_released_if_that_is_confirmed(self):
         self.good("store", "create", "--store", "sqlite:ids.db")
-        with subprocess.Popen(
-            [TOOL, "next", "--store", "sqlite:ids.db", "--worker", "7", "-n", str(2**40)],
-            stdout=subprocess.PIPE,
-            cwd=self.dir,
-        ) as owner:
+        with self.start("next", *self.STORE, "-n", 2**40) as owner:
             owner.stdout.readline()
             error = self.refused("WORKER_BUSY", *self.release("--yes"), status=TRY_AGAIN)
             self.assertIn(f"is owned by process {owner.pid}", error)
@@ -2126,30 +1749,17 @@ class Worker(Cli):
             owner.stdout.read()
         before = self.show()
         unsure = self.usage(*self.release())
-        for words in (
-            "nothing was changed yet",
-            "No owner of it is alive",
-            str(owner.pid),
-            "No id comes twice",
-            "--yes",
-        ):
+        for words in ("nothing was changed yet", "No owner of it is alive", str(owner.pid), "comes twice", "--yes"):
             self.assertIn(words, unsure)
-        after = json.loads(self.good(*self.release("--yes", "--json")).out)
-        self.assertEqual(after["fence"], before["fence"] + 1)
+        after = self.object(*self.release("--yes"))
+        self.assertEqual((after["fence"], after["live"]), (before["fence"] + 1, False))
         self.assertEqual(after["hw_unix_ms"], before["hw_unix_ms"])
-        self.assertFalse(after["live"])
         self.assertIn("there is nothing to release", self.refused("VALUE", *self.release("--yes")))
-        self.assertEqual(len(self.good("next", *self.STORE).lines), 1)
 
     def test_a_live_owner_whose_worker_is_released_by_force_issues_no_id_twice(self):
         self.good("store", "create", "--store", "sqlite:ids.db")
         short = ("--set", "window=200ms", "--set", "max_ahead=1s")
-        with subprocess.Popen(
-            [TOOL, "next", *map(str, self.STORE), *short, "-n", str(2**40)],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=self.dir,
-        ) as owner:
+        with self.start("next", *self.STORE, *short, "-n", 2**40) as owner:
             drawn = [int(owner.stdout.readline())]
             fence = self.show()["fence"]
             self.good(*self.release("--force", "--yes"))
@@ -2162,28 +1772,6 @@ class Worker(Cli):
         later = [int(line) for line in self.good("next", *self.STORE, *short, "-n", 100).lines]
         self.assertEqual(len(set(drawn + later)), len(drawn) + 100, "DUPLICATE")
 
-    def test_a_worker_of_another_source_is_looked_at_by_its_number(self):
-        self.drawn()
-        (self.dir / "idgen.toml").write_text(
-            '[events]\nworker = "auto"\nworker_source = "slot"\nworker_slots = "."\nstore = "sqlite:ids.db"\n'
-        )
-        shown = self.good("worker", "show", "--config", "idgen.toml", "--name", "events", "--worker", 7).out
-        self.assertIn("worker      7", shown)
-
-    def test_a_live_owner_is_shown_and_its_row_is_not_repaired(self):
-        highest = self.drawn()
-        with subprocess.Popen(
-            [TOOL, "next", *map(str, self.STORE), "-n", str(2**40)], stdout=subprocess.PIPE, cwd=self.dir
-        ) as owner:
-            owner.stdout.readline()
-            self.push_ahead()
-            self.assertTrue(self.show()["live"])
-            error = self.refused("WORKER_BUSY", *self.repair(highest, "--yes"), status=TRY_AGAIN)
-            self.assertIn("live owner", error)
-            owner.kill()
-            owner.stdout.read()
-        self.assertFalse(self.show()["live"])
-
     def test_a_row_ten_years_ahead_is_repaired_just_above_the_highest_id_in_use(self):
         highest = self.drawn()
         self.push_ahead()
@@ -2194,30 +1782,12 @@ class Worker(Cli):
         for part in ("nothing was changed", "cannot check", "still in use", "exist twice", "--yes"):
             self.assertIn(part, error)
         self.assertEqual(self.show()["hw_unix_ms"], ahead["hw_unix_ms"])
-        repaired = json.loads(self.good(*self.repair(highest, "--yes"), "--json").out)
+        repaired = self.object(*self.repair(highest, "--yes"))
         self.assertEqual(repaired["fence"], ahead["fence"] + 1)  # no grant before is renewed
-        made = json.loads(self.good("decode", highest, "--json").out)["unix_ms"]
-        self.assertGreater(repaired["hw_unix_ms"], made)
         self.assertLess(abs(repaired["ahead_ms"]), 60_000)
         self.assertGreater(int(self.good("next", *self.STORE).out), highest)
-
-    def test_what_would_not_be_safe_or_of_use_is_refused_and_changes_nothing(self):
-        highest = self.drawn()
         self.assertIn("Nothing to repair", self.refused("VALUE", *self.repair(highest, "--yes")))
-        self.push_ahead()
-        before = self.show()
-        of_another_worker = highest + (1 << 12)
-        self.assertIn("not of worker 7", self.refused("VALUE", *self.repair(of_another_worker, "--yes")))
-        a_year_later = highest + (self.YEAR_MS << 22)
-        self.assertIn("itself by more than max_ahead", self.refused("VALUE", *self.repair(a_year_later, "--yes")))
-        after_the_row = highest + (11 * self.YEAR_MS << 22)
-        self.assertIn("not made through this store", self.refused("VALUE", *self.repair(after_the_row, "--yes")))
-        self.refused("FORMAT_MISMATCH", *self.repair(highest, "--yes", "--epoch", "2020-01-01T00:00:00Z"))
-        self.refused("VALUE", *self.repair(highest, "--yes", "--set", "worker=8"))
-        self.refused("UNSUPPORTED", *self.repair(highest, "--yes", "--set", "kind=segment"))
-        self.refused("STORE_MISSING", *self.repair(highest, "--yes", "--set", "store=sqlite:none.db"))
         self.assertIn("--above", self.usage("worker", "repair", *self.STORE))
-        self.assertEqual({**self.show(), "ahead_ms": 0}, {**before, "ahead_ms": 0})
 
 
 class Bench(Cli):
@@ -2230,7 +1800,7 @@ class Bench(Cli):
         self.assertLessEqual(share, 100)  # the format allows no more
 
     def test_json_has_the_same_members_in_every_row_and_ratios_that_fit_the_times(self):
-        rows = [json.loads(line) for line in self.good("bench", "--json").lines]
+        rows = self.objects("bench")
         for row in rows:
             self.assertEqual(list(row), ["name", "ns_per_id", "ids_per_second", "floor", "times_floor", "share_of_cap"])
         ns = {row["name"]: row["ns_per_id"] for row in rows}
@@ -2245,15 +1815,9 @@ class Bench(Cli):
 
 class Everything(Cli):
     def test_help_of_every_command_has_usage_examples_and_exit_statuses(self):
-        subcommands = [
-            "store create",
-            *("segment create", "segment show", "segment advance", "segment set-step", "segment import"),
-            *("segment move", "segment retire"),
-            *("worker show", "worker list", "worker release", "worker repair"),
-            *("shard show", "shard plan", "shard apply", "shard cutover", "shard simulate"),
-            *("key new", "key check", "key rotate", "key retire"),
-        ]
-        for command in ("", *COMMANDS, *subcommands):
+        commands = self.all_commands()
+        self.assertIn("segment set-step", commands)
+        for command in commands:
             with self.subTest(command):
                 out = self.good(*command.split(), "--help").out
                 self.assertIn(f"Usage: idgen {command}".strip(), out)
@@ -2319,14 +1883,8 @@ class Everything(Cli):
         commands = {f"{name} --help": () for name in COMMANDS} | {"--help": (), "--version": ()}
         for name, arguments in (commands | self.writing_commands()).items():
             with self.subTest(name), open("/dev/full", "w") as full:
-                done = subprocess.run(
-                    [TOOL, *name.split(), *map(str, arguments)],
-                    stdout=full,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    check=False,
-                    cwd=self.dir,
-                )
+                words = [TOOL, *name.split(), *map(str, arguments)]
+                done = subprocess.run(words, cwd=self.dir, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(done.returncode, FAILURE)
                 self.assertEqual(
                     done.stderr, "idgen: error: cannot write to standard output: No space left on device\n"
@@ -2336,22 +1894,16 @@ class Everything(Cli):
         known = set(self.writing_commands()) | {"worker repair", "worker release"}  # whose output is that of show
         listed = set()
         for command in COMMANDS:
-            _, found, rest = self.good(command, "--help").out.partition("\nCommands:\n")
-            words = re.findall(r"(?m)^  (\S+)", rest.split("\n\n")[0]) if found else []
-            listed |= {f"{command} {word}" for word in words} or {command}
+            listed |= {f"{command} {word}" for word in self.subcommands(command)} or {command}
         self.assertEqual(known, listed)
 
     def test_a_closed_standard_output_is_an_error_and_never_a_file_of_the_store(self):
         self.good("next", "--store", "sqlite:ids.db", "--worker", 1, "--set", "store_create=true")
         for closed in ("1>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-"):
             with self.subTest(closed):
-                done = subprocess.run(
-                    ["sh", "-c", f'"$@" {closed}', "sh", TOOL, "next", "--store", "sqlite:ids.db", "--worker", "1"],
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    check=False,
-                    cwd=self.dir,
-                )
+                next_one = [TOOL, "next", "--store", "sqlite:ids.db", "--worker", "1"]
+                words = ["sh", "-c", f'"$@" {closed}', "sh", *next_one]
+                done = subprocess.run(words, cwd=self.dir, stderr=subprocess.PIPE, text=True, check=False)
                 for file in self.dir.iterdir():
                     self.assertNotRegex(file.read_bytes(), rb"(?<![0-9])[1-9][0-9]{16,}\n", file.name)
                 self.assertEqual(done.returncode, FAILURE)
@@ -2359,9 +1911,6 @@ class Everything(Cli):
                     done.stderr,
                     "" if "2>" in closed else "idgen: error: cannot write to standard output: Bad file descriptor\n",
                 )
-
-    def test_help_of_next_points_to_the_properties(self):
-        self.assertIn("idgen properties", self.good("next", "--help").out)
 
     def test_the_version_is_the_header_s(self):
         header = (ROOT / "capi" / "include" / "idgen" / "version.h").read_text()

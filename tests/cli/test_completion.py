@@ -1,6 +1,5 @@
 """What the tab key completes in each shell, with the script that `idgen completion` prints."""
 
-import json
 import os
 import pty
 import re
@@ -23,14 +22,6 @@ class Completion(Cli):
         for shell, text in self.scripts.items():
             (self.dir / f"script.{shell}").write_text(text)
 
-    def subcommands(self, command):
-        _, found, rest = self.good(*command.split(), "--help").out.partition("\nCommands:\n")
-        return re.findall(r"(?m)^  (\S+)", rest.split("\n\n")[0]) if found else []
-
-    def all_commands(self):
-        commands = ["", *COMMANDS]
-        return commands + [f"{c} {sub}" for c in COMMANDS for sub in self.subcommands(c)]
-
     def options(self, command):
         """From a command's help: {"--format": True}, true for one that takes a value."""
         text = self.good(*command.split(), "--help").out.partition("\nOptions:\n")[2].partition("\n\n")[0]
@@ -41,8 +32,8 @@ class Completion(Cli):
         return out
 
     def choices(self):
-        properties = [json.loads(line) for line in self.good("properties", "--json").lines]
-        return {p["name"]: p["range"].split(" | ") for p in properties if p["type"] in ("choice", "boolean")}
+        kinds = ("choice", "boolean")
+        return {p["name"]: p["range"].split(" | ") for p in self.objects("properties") if p["type"] in kinds}
 
     def test_an_unknown_shell_is_a_usage_error_that_names_those_there_are(self):
         self.assertIn("'tcsh' is not one of bash, zsh, fish", self.usage("completion", "tcsh"))
@@ -91,7 +82,7 @@ class Bash(Completion):
         self.assertEqual(self.complete("next", "--tag", ""), [])
 
     def test_after_set_the_names_of_properties_and_their_values_are_completed(self):
-        names = [json.loads(line)["name"] for line in self.good("properties", "--json").lines]
+        names = [p["name"] for p in self.objects("properties")]
         self.assertEqual(self.complete("next", "--set", ""), [f"{name}=" for name in names])
         self.assertEqual(self.complete("next", "--set", "on_cl"), ["on_clock_back="])
         for name, values in self.choices().items():
@@ -166,9 +157,8 @@ class Fish(Completion):
     def test_each_command_and_option_is_completed(self):
         self.assertEqual(sorted(self.complete("idgen ")), sorted(COMMANDS))
         for command in self.all_commands():
-            offered = self.complete(f"idgen {command}".strip() + " -") + self.complete(
-                f"idgen {command}".strip() + " --"
-            )
+            begin = f"idgen {command}".strip()
+            offered = self.complete(begin + " -") + self.complete(begin + " --")
             self.assertEqual({name for name in offered if name[0] == "-"}, set(self.options(command)), command)
 
     def test_values_properties_and_files_are_completed(self):
