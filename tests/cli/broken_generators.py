@@ -4,7 +4,6 @@ like: an id per row, in the order of insertion. Simulated time, seeded; standard
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 EPOCH = 1_735_689_600_000  # of the layout default: 2025-01-01
 START = EPOCH + 200 * 86_400_000
@@ -15,10 +14,6 @@ class Row:
     id: int
     process: str
     unix_ms: int
-
-
-class Generator(Protocol):
-    def next(self, now: int) -> Row: ...
 
 
 @dataclass
@@ -84,7 +79,9 @@ def arrivals(rng: random.Random, begin: int, end: int, per_second: float) -> Ite
         yield int(at)
 
 
-def traffic(rng: random.Random, generators: Sequence[Generator], begin: int, end: int, per_second: float) -> list[Row]:
+def traffic(
+    rng: random.Random, generators: Sequence[Snowflake | Segment], begin: int, end: int, per_second: float
+) -> list[Row]:
     """Each call goes to one of the generators."""
     return [rng.choice(generators).next(now) for now in arrivals(rng, begin, end, per_second)]
 
