@@ -93,6 +93,11 @@ class ConfigurationTest {
   }
 
   @Test
+  void theVersionIsThatOfTheLibrary() {
+    assertTrue(Idgen.version().matches("[0-9]+[.][0-9]+[.][0-9]+"), Idgen.version());
+  }
+
+  @Test
   void theStatusConstantsAreTheLibrarys() throws Exception {
     var library = new HashMap<String, Integer>();
     statuses().forEach(status -> library.put(Text.string(IdgenJNI.idgen_status_name(status)), status));

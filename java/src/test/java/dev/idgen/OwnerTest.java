@@ -70,6 +70,21 @@ class OwnerTest {
   }
 
   @Test
+  void anOwnerMayBeLong() {
+    try (var orders = business().build()) {
+      var layout = orders.layout();
+      String[] owners = IntStream.range(0, 1000).mapToObj("x"::repeat).toArray(String[]::new);
+      owners[0] = "y".repeat(100_000);
+      var ids = new long[1000];
+      orders.fillForEach(owners, ids);
+      for (int index = 0; index < ids.length; index++) {
+        assertEquals(layout.gene(owners[index]), layout.decode(ids[index]).gene());
+      }
+      assertEquals(layout.gene(owners[0]), layout.decode(orders.nextFor(owners[0])).gene());
+    }
+  }
+
+  @Test
   void aBatchForManyOwnersHasAnOwnerForEachId() {
     try (var orders = business().build()) {
       for (int count : new int[] {1, 9}) {

@@ -22,6 +22,8 @@ class WideIdTest {
     var id = WideId.of(0x0123456789abcdefL);
     assertEquals(8, id.size());
     assertEquals(0x0123456789abcdefL, id.toLong());
+    assertEquals(0, id.high());
+    assertEquals(0x0123456789abcdefL, id.low());
     assertEquals("0123456789abcdef", id.toString());
     assertArrayEquals(new byte[] {1, 0x23, 0x45, 0x67, (byte) 0x89, (byte) 0xab, (byte) 0xcd, (byte) 0xef},
         id.toBytes());
