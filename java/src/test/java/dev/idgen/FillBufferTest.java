@@ -8,10 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
 import java.nio.ReadOnlyBufferException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -30,13 +27,12 @@ class FillBufferTest {
 
   @Test
   void everyKindOfBufferIsFilledFromItsPositionToItsLimit() {
-    var bytes = ByteBuffer.allocate(80);
     LongBuffer[] all = {
       direct(10).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer(),
       direct(10).order(ByteOrder.BIG_ENDIAN).asLongBuffer(),
       LongBuffer.allocate(10),
       LongBuffer.wrap(new long[12], 1, 11).slice(),
-      bytes.order(ByteOrder.BIG_ENDIAN).asLongBuffer(),
+      ByteBuffer.allocate(80).order(ByteOrder.BIG_ENDIAN).asLongBuffer(),
     };
     try (var orders = orders(7)) {
       long expected = 1;
@@ -51,21 +47,6 @@ class FillBufferTest {
         assertEquals(0, orders.fill(ids.position(ids.limit())), "nothing remains");
       }
       assertEquals(expected, orders.next(), "none is lost");
-    }
-  }
-
-  @Test
-  void idsAreDrawnIntoAMappedFile() throws Exception {
-    var path = folder.resolve("ids");
-    try (var orders = orders(1000);
-        var file =
-            FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      var map = file.map(MapMode.READ_WRITE, 0, 5000 * Long.BYTES);
-      assertEquals(5000, orders.fill(map.order(ByteOrder.nativeOrder()).asLongBuffer()));
-      map.force();
-      var read = ByteBuffer.allocate(5000 * Long.BYTES).order(ByteOrder.nativeOrder());
-      assertEquals(read.capacity(), file.read(read, 0));
-      for (int i = 0; i < 5000; i++) assertEquals(i + 1, read.getLong(i * Long.BYTES));
     }
   }
 

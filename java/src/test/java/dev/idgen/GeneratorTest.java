@@ -124,20 +124,6 @@ class GeneratorTest {
   }
 
   @Test
-  void statsCountWhatWasGranted() {
-    try (var orders = segment().segmentStep(100).build()) {
-      orders.nextBatch(30);
-      var stats = orders.stats();
-      assertEquals(1, stats.handles());
-      assertTrue(stats.granted() >= 100 && stats.refills() >= 1, stats::toString);
-      assertEquals(stats.granted() - 30, stats.remaining());
-      assertEquals(30, stats.issued());
-      assertTrue(stats.stockSeconds() == Double.POSITIVE_INFINITY || stats.rate() > 0, stats::toString);
-      assertEquals(0, stats.refillFailures());
-    }
-  }
-
-  @Test
   void afterCloseEveryCallThatMakesIdsSaysClosed() {
     var orders = segment().build();
     long id = orders.next();

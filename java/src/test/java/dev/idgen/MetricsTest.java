@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -50,9 +51,18 @@ class MetricsTest {
   }
 
   @Test
-  void aGeneratorThatIsStoppedSaysWhyAndWhatFailedLast() {
-    try (var orders = Builders.segment(folder).name("orders").segmentStep(10).build()) {
+  void statsSayWhatWasGrantedAndWhyAGeneratorIsStopped() {
+    var builder = Builders.segment(folder).name("orders").segmentStep(10).segmentRunway(Duration.ZERO);
+    try (var orders = builder.build()) {
+      orders.nextBatch(3);
       var before = orders.stats();
+      assertEquals(1, before.handles());
+      assertEquals(10, before.granted());
+      assertEquals(7, before.remaining());
+      assertEquals(1, before.refills());
+      assertEquals(3, before.issued());
+      assertTrue(before.stockSeconds() == Double.POSITIVE_INFINITY || before.rate() > 0, before::toString);
+      assertEquals(0, before.refillFailures());
       assertEquals(0, before.stopped());
       assertEquals(null, before.lastFailureAt());
       assertEquals("", before.lastError());
