@@ -244,7 +244,7 @@ func TestClosingEndsAnOpeningThatWaitsForItsStore(t *testing.T) {
 
 // usesTheHandle is a clock that draws from the generator which opens with it.
 type usesTheHandle struct {
-	*fakeClock
+	idgen.Clock
 	handle *idgen.LazyGenerator
 	err    error
 }
@@ -253,7 +253,7 @@ func (c *usesTheHandle) Now() time.Time {
 	if !c.handle.IsOpen() {
 		_, c.err = c.handle.Next()
 	}
-	return c.fakeClock.Now()
+	return c.Clock.Now()
 }
 
 func TestAStoreOrAClockThatUsesTheHandleWhichOpensWithItIsAnErrorAndNoDeadlock(t *testing.T) {
@@ -262,7 +262,7 @@ func TestAStoreOrAClockThatUsesTheHandleWhichOpensWithItIsAnErrorAndNoDeadlock(t
 	store.take = func(context.Context) error { return errorOf(handle.Next()) }
 	wantStatus(t, errorOf(handle.Next()), idgen.ErrUnsupported)
 
-	clock := &usesTheHandle{fakeClock: newFakeClock()}
+	clock := &usesTheHandle{Clock: newFakeClock()}
 	clock.handle = idgen.NewLazy(idgen.WithWorker(1), idgen.WithStore("memory"), idgen.WithNamespace(t.Name()),
 		idgen.WithClock(clock))
 	defer clock.handle.Close(t.Context())

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/idgen/idgen/go"
+	"github.com/idgen/idgen/go/idgentest"
 )
 
 func newBusiness(t testing.TB, options ...idgen.Option) *idgen.Generator {
@@ -104,7 +104,7 @@ func (r row) open() (*idgen.Generator, error) {
 		options[key] = value
 	}
 	return idgen.New(r.Context(), options,
-		idgen.WithClock(&fakeClock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}))
+		idgen.WithClock(idgentest.NewManualClock(idgentest.FirstMoment)))
 }
 
 func (o sameOwner) check(r row, call string) {

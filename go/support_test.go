@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/idgen/idgen/go"
+	"github.com/idgen/idgen/go/idgentest"
 )
 
 // need is a value that came without an error: need(idgen.Parse(text, idgen.Hex))(t).
@@ -228,37 +229,20 @@ func collectGarbage(t testing.TB) {
 	wantCollected(t, whenCollected(newFakeClock()))
 }
 
-// fakeClock stands still until it is told to move, or somebody sleeps on it.
-type fakeClock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newFakeClock() *fakeClock { return &fakeClock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)} }
-
-func (c *fakeClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *fakeClock) Sleep(d time.Duration) { c.Step(d) }
-
-func (c *fakeClock) Step(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+// newFakeClock stands still until it is told to move, or somebody sleeps on it.
+func newFakeClock() *idgentest.ManualClock {
+	return idgentest.NewManualClock(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))
 }
 
 // stuckClock never moves: a caller waits until something else ends the wait.
 type stuckClock struct {
-	*fakeClock
+	*idgentest.ManualClock
 	waiting chan struct{} // closed when the first caller waits
 	once    sync.Once
 }
 
 func newStuckClock() *stuckClock {
-	return &stuckClock{fakeClock: newFakeClock(), waiting: make(chan struct{})}
+	return &stuckClock{ManualClock: newFakeClock(), waiting: make(chan struct{})}
 }
 
 func (c *stuckClock) Sleep(d time.Duration) {

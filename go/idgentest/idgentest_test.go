@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -32,13 +31,6 @@ func wantParts(t *testing.T, ids *idgentest.Generator, time time.Time, worker, s
 	}
 }
 
-func wantStatus(t *testing.T, err error, want idgen.Status) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("got %v, want %s", err, want.Name())
-	}
-}
-
 func TestTheShortFormsTakeOptionsToo(t *testing.T) {
 	wantNext(t, idgentest.Segment(t, 1000, idgen.WithTag("orders")), 1000)
 	wantParts(t, idgentest.Snowflake(t, at, 5, idgen.WithOnClockBack("fail")), at, 1, 5)
@@ -56,78 +48,45 @@ func TestGeneratorsMayShareAClock(t *testing.T) {
 	wantParts(t, second, at.Add(time.Minute), 2, 0)
 }
 
-func TestEveryStatusIsToldWithItsOwnMessage(t *testing.T) {
-	ids := idgentest.Segment(t, 1)
-	for _, status := range idgen.Statuses()[1:] {
-		ids.FailNext(1, status)
-		if _, err := ids.NextText(); !errors.Is(err, status) || err.Error() != status.Error() {
-			t.Errorf("got %v, want %s", err, status.Name())
-		}
-	}
-	wantNext(t, ids, 1)
-}
-
-func TestATellingOfNoStatusPanics(t *testing.T) {
-	ids := idgentest.Segment(t, 1)
-	defer func() {
-		if said, _ := recover().(string); !strings.Contains(said, "no status") {
-			t.Errorf("%q does not say so", said)
-		}
-		wantNext(t, ids, 1)
-	}()
-	ids.FailNext(1, idgen.Status(19))
-}
-
 func TestAnEndedContextComesBeforeAToldFailure(t *testing.T) {
 	ids := idgentest.Segment(t, 1)
 	ids.FailNext(1, idgen.ErrStoreFull)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := ids.NextContext(ended)
-	wantStatus(t, err, idgen.ErrCancelled)
-	_, err = ids.FillContext(ended, make([]int64, 3))
-	wantStatus(t, err, idgen.ErrCancelled)
-	_, err = ids.Next()
-	wantStatus(t, err, idgen.ErrStoreFull)
-}
-
-func TestALazyGeneratorAndAGeneratorAreSourcesToo(t *testing.T) {
-	lazy := idgen.NewLazy(idgen.WithKind("segment"), idgen.WithStore("memory:"+t.Name()), idgen.WithStoreCreate(true))
-	sources := []idgen.IDSource{idgentest.Segment(t, 1), idgentest.Segment(t, 1).Get(), lazy}
-	for _, source := range sources {
-		wantNext(t, source, 1)
-		if text, err := source.NextText(); text != "2" || err != nil {
-			t.Errorf("got %q, %v", text, err)
+	_, next := ids.NextContext(ended)
+	_, fill := ids.FillContext(ended, make([]int64, 3))
+	_, told := ids.Get().Next()
+	for _, got := range []struct {
+		err  error
+		want idgen.Status
+	}{{next, idgen.ErrCancelled}, {fill, idgen.ErrCancelled}, {told, idgen.ErrStoreFull}} {
+		if !errors.Is(got.err, got.want) {
+			t.Errorf("got %v, want %s", got.err, got.want.Name())
 		}
-		if err := source.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		_, err := source.Next()
-		wantStatus(t, err, idgen.ErrClosed)
 	}
 }
 
-// refused is a testing.TB that notes why the test was ended.
-type refused struct {
-	testing.TB
-	why string
-}
+// refused is a testing.TB that panics where it would end the test.
+type refused struct{ testing.TB }
 
-func (r *refused) Helper() {}
-func (r *refused) Fatalf(format string, arguments ...any) {
-	r.why = fmt.Sprintf(format, arguments...)
-	runtime.Goexit()
-}
+func (refused) Helper()                                {}
+func (refused) Fatalf(format string, arguments ...any) { panic(fmt.Sprintf(format, arguments...)) }
 
-func TestASetupThatContradictsItselfEndsTheTestAndSaysWhy(t *testing.T) {
-	test := &refused{}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		idgentest.New(test, idgentest.Setup{At: at, Clock: idgentest.NewManualClock(at)}, idgen.WithWorker(1))
-	}()
-	<-ended
-	if !strings.Contains(test.why, "At and Clock") {
-		t.Errorf("%q does not say why", test.why)
+func TestASetupThatContradictsItselfEndsTheTestAndOneOfNoStatusPanics(t *testing.T) {
+	for why, call := range map[string]func(){
+		"At and Clock": func() {
+			setup := idgentest.Setup{At: at, Clock: idgentest.NewManualClock(at)}
+			idgentest.New(refused{}, setup, idgen.WithWorker(1))
+		},
+		"no status": func() { idgentest.Segment(t, 1).FailNext(1, idgen.Status(19)) },
+	} {
+		func() {
+			defer func() {
+				if said, _ := recover().(string); !strings.Contains(said, why) {
+					t.Errorf("%q does not say: %s", said, why)
+				}
+			}()
+			call()
+		}()
 	}
 }
