@@ -19,12 +19,7 @@ static void refused(idgen_status_t want, const char *part, idgen_config_t *confi
 #define REFUSED(status, part, ...) refused(status, part, config_with(__VA_ARGS__, NULL), __FILE__, __LINE__)
 
 static void keys_and_values(void) {
-  static const char *const typos[][2] = {{"wroker", "'worker'"},
-                                         {"Worker", "'worker'"},
-                                         {"segment_step", "'segment.step'"},
-                                         {"on_clock_bck", "'on_clock_back'"},
-                                         {"stroe", "'store'"},
-                                         {"epcoh", "'epoch'"}};
+  static const char *const typos[][2] = {{"wroker", "'worker'"}, {"segment_step", "'segment.step'"}};
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = config_with("worker", "3", NULL);
   char value[512];

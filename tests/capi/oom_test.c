@@ -158,22 +158,16 @@ static idgen_status_t call_property_at(idgen_error_t *err) {
   idgen_property_t property = IDGEN_PROPERTY_INIT;
   return idgen_property_at(3, &property, err);
 }
-static idgen_status_t call_create_segment(idgen_error_t *err) {
+static idgen_status_t create_from(const idgen_config_t *from, idgen_error_t *err) {
   idgen_t *made = NULL;
-  const idgen_status_t status = idgen_create(config, &made, err);
+  const idgen_status_t status = idgen_create(from, &made, err);
   calling = 0;
   CHECK((status == IDGEN_OK) == (made != NULL));
   idgen_destroy(made);
   return status;
 }
-static idgen_status_t call_create_snowflake(idgen_error_t *err) {
-  idgen_t *made = NULL;
-  const idgen_status_t status = idgen_create(full, &made, err);
-  calling = 0;
-  CHECK((status == IDGEN_OK) == (made != NULL));
-  idgen_destroy(made);
-  return status;
-}
+static idgen_status_t call_create_segment(idgen_error_t *err) { return create_from(config, err); }
+static idgen_status_t call_create_snowflake(idgen_error_t *err) { return create_from(full, err); }
 /* Made while there is memory. */
 static idgen_t *spare(void) {
   const int was = calling;
@@ -229,15 +223,22 @@ static idgen_status_t call_try_next(idgen_error_t *err) {
   }
   return IDGEN_OK;
 }
+static void note_ids(const uint64_t *ids, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    CHECK_RISES(last_segment, ids[i]);
+  }
+}
+static void note_block(const idgen_draw_t *block) {
+  CHECK_RISES(last_segment, block->first);
+  last_segment = block->first + block->written - 1;
+}
 static idgen_status_t call_try_next_batch(idgen_error_t *err) {
   uint64_t ids[60];
   size_t written = 0;
   (void)err;
   const idgen_status_t status = try_batch(segment, ids, 60, &written);
   CHECK(status == (written == 60 ? IDGEN_OK : IDGEN_E_WOULD_BLOCK));
-  for (size_t i = 0; i < written; ++i) {
-    CHECK_RISES(last_segment, ids[i]);
-  }
+  note_ids(ids, written);
   return IDGEN_OK;
 }
 static idgen_status_t call_try_next_block(idgen_error_t *err) {
@@ -246,8 +247,7 @@ static idgen_status_t call_try_next_block(idgen_error_t *err) {
   const idgen_status_t status = try_block(segment, 60, &block);
   if (status == IDGEN_E_WOULD_BLOCK) return IDGEN_OK;
   CHECK(status == IDGEN_OK);
-  CHECK_RISES(last_segment, block.first);
-  last_segment = block.first + block.written - 1;
+  note_block(&block);
   return IDGEN_OK;
 }
 static idgen_status_t call_wait_for_room(idgen_error_t *err) {
@@ -262,9 +262,7 @@ static idgen_status_t call_next_wait(idgen_error_t *err) {
   size_t written = 0;
   const idgen_status_t status = draw_batch(segment, ids, 120, &written, never, NULL, err);
   CHECK(written <= 120 && (status == IDGEN_OK) == (written == 120));
-  for (size_t i = 0; i < written; ++i) {
-    CHECK_RISES(last_segment, ids[i]);
-  }
+  note_ids(ids, written);
   return status;
 }
 static idgen_status_t call_next_waited(idgen_error_t *err) {
@@ -292,8 +290,7 @@ static idgen_status_t call_next_block(idgen_error_t *err) {
     idgen_draw_t block = IDGEN_DRAW_INIT;
     const idgen_status_t status = draw_block(segment, 50, &block, err);
     if (status) return status;
-    CHECK_RISES(last_segment, block.first);
-    last_segment = block.first + block.written - 1;
+    note_block(&block);
   }
   return IDGEN_OK;
 }
@@ -441,7 +438,7 @@ static void works_on(void) {
 }
 
 static void exhaust(const char *name, idgen_status_t (*call)(idgen_error_t *err), int refills) {
-  long points = 0, hits = 0;
+  long points = 0;
   doing = name;
   if (!refills) be_alone();
   for (int mode = 0; mode < 2; ++mode) { /* one allocation fails; that and all that follow */
@@ -467,7 +464,6 @@ static void exhaust(const char *name, idgen_status_t (*call)(idgen_error_t *err)
       CHECK(expected);
       if (status == IDGEN_E_NO_MEMORY && err.status) CHECK(err.status == IDGEN_E_NO_MEMORY && *err.message);
       if (!refills) CHECK(atomic_load(&live) == before);
-      hits += hit;
       if (!hit) break;
       if (refills) works_on();
     }
@@ -475,7 +471,6 @@ static void exhaust(const char *name, idgen_status_t (*call)(idgen_error_t *err)
   }
   all_points += points;
   printf("%-26s %4ld points of failure\n", name, points);
-  (void)hits;
 }
 #define EXHAUST(call) exhaust(#call, call, 0)
 #define EXHAUST_REFILLS(call) exhaust(#call, call, 1)

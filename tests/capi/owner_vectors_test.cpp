@@ -8,6 +8,7 @@
 #include "idgen/admin.h"
 #include "idgen/host.h"
 #include "idgen/idgen.h"
+#include "vectors/calls.hpp"
 #include "vectors/tsv.hpp"
 
 namespace idgen {
@@ -23,12 +24,8 @@ ConfigOwner configured(const Row& row) {
   static int stores = 0;
   idgen_config_t* config = nullptr;
   EXPECT_EQ(idgen_config_create(&config, nullptr), IDGEN_OK);
-  std::string rest = row[0] + "; tag=orders; store_create=true; store=memory:owners" + std::to_string(++stores) + "; ";
-  for (std::size_t end; (end = rest.find("; ")) != std::string::npos; rest.erase(0, end + 2)) {
-    const std::size_t sign = rest.find('=');
-    const std::string key = rest.substr(0, sign), value = rest.substr(sign + 1, end - sign - 1);
-    EXPECT_EQ(idgen_config_set(config, key.c_str(), value.c_str(), nullptr), IDGEN_OK) << key;
-  }
+  const std::string more = "; tag=orders; store_create=true; store=memory:owners" + std::to_string(++stores);
+  EXPECT_EQ(vectors::set_properties(config, row[0] + more, nullptr), IDGEN_OK) << row[0];
   const idgen_clock_t clock = {sizeof clock, 0, the_first_of_2026, nullptr, nullptr};
   EXPECT_EQ(idgen_config_set_clock(config, &clock, nullptr, nullptr), IDGEN_OK);
   if (row[1] != "0") {

@@ -1,8 +1,6 @@
 // Hidden ids through the module: what comes out, and what is refused.
 #include <array>
 #include <random>
-#include <set>
-#include <thread>
 
 #include "cipher_test_support.hpp"
 #include "idgen/layout.hpp"
@@ -170,11 +168,8 @@ TEST_F(HiddenIds, WithoutTheModuleTheErrorNamesItsFileAndItsPackage) {
 TEST_F(HiddenIds, AChildHidesAndRevealsWithTheKeysOfItsParent) {
   const Cipher cipher(config());
   const std::uint64_t hidden = hide(cipher, 99);
-  const pid_t child = fork();
-  if (child == 0) _exit(hide(cipher, 99) == hidden && reveal(cipher, hidden) == 99 ? 0 : 1);
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(in_child([&] { return std::to_string(hide(cipher, 99)) + " " + std::to_string(reveal(cipher, hidden)); }),
+            std::to_string(hidden) + " 99");
 }
 
 }  // namespace

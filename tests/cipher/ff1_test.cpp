@@ -1,7 +1,6 @@
 // The permutation itself: against published and recorded samples, for both ways to AES, and that it is one.
 #include "ff1.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>

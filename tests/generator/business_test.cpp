@@ -1,7 +1,5 @@
 // Ids that have an owner: kind = business, and snowflakes whose layout has a gene. Which ids, and which refusals:
 // tests/vectors/owners.tsv.
-#include <gmock/gmock.h>
-
 #include <map>
 #include <set>
 #include <thread>

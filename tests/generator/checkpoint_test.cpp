@@ -1,8 +1,6 @@
 // A process that is quiesced for a checkpoint, and what its copies may do.
 #include "idgen/checkpoint.hpp"
 
-#include <gmock/gmock.h>
-
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -69,22 +67,6 @@ TEST_F(Checkpoint, ACopyMadeWithoutQuiescingGivesNothingBackAndDrawsItsOwn) {
   EXPECT_GT(relaxed->next(), of_relaxed) << "also what a thread had in its block";
   EXPECT_GE(ms_of(*snowflake, snowflake->next()), reserved_to);
   EXPECT_GT(disk.workers[1].fence, fence) << "as another owner";
-}
-
-TEST_F(Checkpoint, OrderAndUniquenessHoldAcrossManyOfThem) {
-  auto segment = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"segment.runway", "0"}});
-  auto snowflake = open({{"worker", "1"}, {"layout", "time:41ms worker:10 sequence:4"}});
-  std::uint64_t last_number = 0, last_id = 0;
-  for (int i = 0; i < 500; ++i) {
-    if (i % 7 == 3) quiesce();
-    if (i % 7 == 3 || i % 11 == 5) reset();
-    const std::uint64_t number = segment->next(), id = snowflake->next();
-    ASSERT_GT(number, last_number);
-    ASSERT_GT(id, last_id);
-    last_number = number;
-    last_id = id;
-    runtime->pass(i % 5 * kMs);
-  }
 }
 
 TEST_F(Checkpoint, AStoreThatLosesWhatWasIssuedBeforeAResetIsNotUsedAnyMore) {

@@ -1,5 +1,4 @@
 // worker_source = uid_generator, cosid, zookeeper: a number by another generator's rows, reported and lost.
-#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -231,9 +230,8 @@ TEST_F(UidGenerator, ThatFindsNoNumberSaysWhichRowsToDelete) {
   rows.rows[16] = {"elsewhere", 0};
   rows.idgens.insert(16);
   rows.next_id = 17;
-  const Error error = refusal("uid_generator", {{"worker_wait", "0ms"}});
-  EXPECT_EQ(error.status(), Status::worker_busy);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("are beyond worker (15 at most)"), HasSubstr("Delete the rows")));
+  EXPECT_ERROR(WORKER_BUSY, AllOf(HasSubstr("are beyond worker (15 at most)"), HasSubstr("Delete the rows")),
+               opened("uid_generator", {{"worker_wait", "0ms"}}));
   EXPECT_EQ(other->claims.size(), 100u);
 }
 
@@ -386,9 +384,7 @@ TEST_F(Cosid, ACopyOfAProcessLeavesTheNumberToTheOriginalAndHasAnother) {
 }
 
 TEST_F(Cosid, AGuardThatWhatIsReservedOutlastsIsRefused) {
-  const Error error = refusal("cosid", {{"worker_guard", "59s"}});
-  EXPECT_EQ(error.status(), Status::value);
-  EXPECT_THAT(error.message(), HasSubstr("at least 60000ms"));
+  EXPECT_ERROR(VALUE, HasSubstr("at least 60000ms"), opened("cosid", {{"worker_guard", "59s"}}));
   opened("cosid", {{"worker_guard", "0ms"}});
 }
 
@@ -422,9 +418,7 @@ TEST_F(Leaf, AClockBehindItsOwnLastReportIsRefusedWithTheMilliseconds) {
 
 TEST_F(Leaf, ANumberBeyondTheFieldIsRefused) {
   rows.rows[15] = {"10.0.0.9:8080", 0};
-  const Error error = refusal("zookeeper", here());
-  EXPECT_EQ(error.status(), Status::exhausted);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("has the number 16"), HasSubstr("at most 15")));
+  EXPECT_ERROR(EXHAUSTED, AllOf(HasSubstr("has the number 16"), HasSubstr("at most 15")), opened("zookeeper", here()));
 }
 
 TEST_F(Leaf, AnAddressIsRequiredAndOneThatLeafCanRead) {
@@ -460,9 +454,8 @@ TEST_F(Leaf, AnAddressOfTwoProcessesIsAnErrorThatNoOtherNumberMends) {
 TEST_F(Leaf, AWorkerThatIsHeldIsWaitedForBecauseThereIsNoOtherNumber) {
   rows.rows[4] = {kAddress, 0};
   disk.workers[4] = {1, Nonce{9}, 0};
-  const Error error = refusal("zookeeper", here({{"worker_wait", "3s"}}));
-  EXPECT_EQ(error.status(), Status::worker_busy);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("another owner is alive"), HasSubstr("worker_wait")));
+  EXPECT_ERROR(WORKER_BUSY, AllOf(HasSubstr("another owner is alive"), HasSubstr("worker_wait")),
+               opened("zookeeper", here({{"worker_wait", "3s"}})));
 }
 
 class LeafCache : public Leaf {
@@ -557,15 +550,13 @@ TEST_F(LeafCache, AFileOfAnotherProcessIsRefused) {
   opened("zookeeper", cached());
   renew();
   zookeeper_is_down();
-  const Error error = refusal("zookeeper", {{"worker_cache", path}, {"worker_address", "10.0.0.2:8080"}});
-  EXPECT_EQ(error.status(), Status::value);
-  EXPECT_THAT(error.message(), HasSubstr("'idgen.address=10.0.0.1:8080'"));
+  EXPECT_ERROR(VALUE, HasSubstr("'idgen.address=10.0.0.1:8080'"),
+               opened("zookeeper", {{"worker_cache", path}, {"worker_address", "10.0.0.2:8080"}}));
 }
 
 TEST_F(LeafCache, AFileThatCannotBeWrittenIsAnErrorBeforeItIsNeeded) {
-  const Error error = refusal("zookeeper", here({{"worker_cache", folder.file("nowhere/file")}}));
-  EXPECT_EQ(error.status(), Status::store_permission);
-  EXPECT_THAT(error.message(), HasSubstr("worker_cache"));
+  EXPECT_ERROR(STORE_PERMISSION, HasSubstr("worker_cache"),
+               opened("zookeeper", here({{"worker_cache", folder.file("nowhere/file")}})));
 }
 
 // With the system's clock and threads, for the thread sanitizer.

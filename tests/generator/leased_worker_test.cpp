@@ -1,13 +1,12 @@
 // worker = auto: a number that is leased, lost, and followed by another.
-#include <gmock/gmock.h>
 #include <grp.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <map>
 #include <set>
 
 #include "generator/world.hpp"
+#include "runtime/children.hpp"
 #include "temp_folder.hpp"
 
 namespace idgen::sim {
@@ -326,19 +325,11 @@ TEST_F(NumberAtHand, OfASlotMayBeLockedByMembersOfTheFirstUsersGroupToo) {
   const TempFolder folder;
   ASSERT_EQ(chmod(folder.path().c_str(), 01777), 0);
   const auto use_as = [&](uid_t user, gid_t group) {
-    const pid_t child = fork();
-    if (child == 0) {
-      if (setgroups(0, nullptr) != 0 || setgid(group) != 0 || setuid(user) != 0) _exit(2);
-      try {
-        open({{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", folder.path()}})->close();
-      } catch (const std::exception&) {
-        _exit(1);
-      }
-      _exit(0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WEXITSTATUS(status);
+    return answer_of([&] {
+      if (setgroups(0, nullptr) != 0 || setgid(group) != 0 || setuid(user) != 0) return 2;
+      open({{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", folder.path()}})->close();
+      return 0;
+    });
   };
   EXPECT_EQ(use_as(1001, 100), 0);
   EXPECT_EQ(use_as(1002, 100), 0) << "another member of that group";
@@ -347,9 +338,8 @@ TEST_F(NumberAtHand, OfASlotMayBeLockedByMembersOfTheFirstUsersGroupToo) {
 
 TEST_F(NumberAtHand, OfASlotNeedsAFolder) {
   EXPECT_THAT(refusal({{"worker_source", "slot"}}).message(), HasSubstr("needs worker_slots"));
-  const Error missing = refusal({{"worker_source", "slot"}, {"worker_slots", "/nowhere/at/all"}});
-  EXPECT_EQ(missing.status(), Status::store_missing);
-  EXPECT_THAT(missing.message(), HasSubstr("'/nowhere/at/all/idgen-slots'"));
+  EXPECT_ERROR(STORE_MISSING, HasSubstr("'/nowhere/at/all/idgen-slots'"),
+               worker_with({{"worker_source", "slot"}, {"worker_slots", "/nowhere/at/all"}}));
   EXPECT_EQ(refusal({{"worker_source", "slot"}, {"worker_slots", "/proc"}}).status(), Status::store_unsafe);
 }
 

@@ -1,6 +1,5 @@
 #include "generator/metrics.hpp"
 
-#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <cmath>

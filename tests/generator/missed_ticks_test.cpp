@@ -1,6 +1,4 @@
 // Sleeps that end late, at the cap: what was slept through is used first, in order, and not for longer than allowed.
-#include <gmock/gmock.h>
-
 #include <functional>
 #include <random>
 #include <set>

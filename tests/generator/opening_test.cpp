@@ -1,6 +1,4 @@
 // Opening and closing: what a call waits for, what a failure means, how a caller cancels it.
-#include <gmock/gmock.h>
-
 #include <atomic>
 #include <thread>
 

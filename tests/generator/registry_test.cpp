@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-
 #include "generator/world.hpp"
 
 namespace idgen::sim {
@@ -83,11 +81,6 @@ TEST_F(TwoHandles, OnDifferentWorkersHaveNothingInCommon) {
 TEST_F(TwoHandles, AfterTheLastCloseAWorkerCanBeTakenWithAnotherConfiguration) {
   open({{"worker", "1"}})->close();
   EXPECT_NO_THROW(open({{"worker", "1"}, {"sequence_start", "zero"}})->next());
-}
-
-TEST_F(TwoHandles, ALayoutThatDiffersInTheNamespaceIsRefusedByTheStore) {
-  auto a = open({{"worker", "1"}});
-  EXPECT_ERROR(FORMAT_MISMATCH, _, open({{"worker", "2"}, {"layout", "twitter"}, {"datacenter", "0"}}));
 }
 
 }  // namespace

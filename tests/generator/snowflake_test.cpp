@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-
 #include "generator/world.hpp"
 
 namespace idgen::sim {

@@ -2,10 +2,6 @@
 //
 // The generator of a test is the copy's: it holds what the original holds, and the store is the one that both use. So
 // whatever was granted before the generation changed is the original's to issue.
-#include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <set>
@@ -15,6 +11,7 @@
 #include "generator/world.hpp"
 #include "idgen/checkpoint.hpp"
 #include "patience.hpp"
+#include "runtime/children.hpp"
 #include "runtime/lane_threads.hpp"
 #include "temp_folder.hpp"
 
@@ -331,14 +328,14 @@ TEST_F(CopiedMachine, AClosedGeneratorStaysClosed) {
   EXPECT_ERROR(CLOSED, _, handle->next());
 }
 
-TEST_F(CopiedMachine, OrderAndUniquenessHoldAcrossManyOfThem) {
+TEST_F(CopiedMachine, OrderAndUniquenessHoldAcrossManyOfThemAndManyCheckpoints) {
   auto segment = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"segment.runway", "0"}});
   auto snowflake = open({{"worker", "1"}, {"layout", "time:41ms worker:10 sequence:4"}});
   std::uint64_t last_number = 0, last_id = 0;
   for (int i = 0; i < 500; ++i) {
     if (i % 7 == 3) copy();
-    if (i % 50 == 20) quiesce();
-    if (i % 50 == 20 || i % 11 == 5) reset();
+    if (i % 9 == 4) quiesce();
+    if (i % 9 == 4 || i % 11 == 5) reset();
     const std::uint64_t number = segment->next(), id = snowflake->next();
     ASSERT_GT(number, last_number);
     ASSERT_GT(id, last_id);
@@ -427,21 +424,13 @@ TEST_P(CopiedWithThreads, AChildLooksForItself) {
   const TempFolder folder;
   auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url()}, {"order", GetParam()}});
   handle->next();
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    try {
-      const std::uint64_t mine = handle->next();
-      ++machine->generation;
-      const bool is_noticed = becomes_true([&] { return handle->stats().remaining == 0; });
-      _exit(!is_noticed ? 1 : handle->next() > mine + 1 ? 0 : 2);
-    } catch (...) {
-      _exit(3);
-    }
-  }
-  int how = -1;
-  ASSERT_EQ(waitpid(child, &how, 0), child);
-  EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
+  EXPECT_EQ(answer_of([&] {
+              const std::uint64_t mine = handle->next();
+              ++machine->generation;
+              const bool is_noticed = becomes_true([&] { return handle->stats().remaining == 0; });
+              return !is_noticed ? 1 : handle->next() > mine + 1 ? 0 : 2;
+            }),
+            0);
 }
 #endif
 

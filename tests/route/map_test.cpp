@@ -1,5 +1,3 @@
-#include <gtest/gtest.h>
-
 #include "route/tables.hpp"
 #include "vectors/expect_error.hpp"
 

@@ -1,6 +1,3 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "route/tables.hpp"
 #include "vectors/expect_error.hpp"
 

@@ -13,12 +13,17 @@ namespace idgen {
 
 inline long raw_clone() { return syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr); }
 
-// What a child answers as its exit status; -1 if it does not end by itself within a minute.
+// What a child answers as its exit status; 99 = an exception, -1 if it does not end by itself within a minute.
 inline int answer_of(const std::function<int()>& body, const std::function<long()>& make_child = fork) {
   const auto child = static_cast<pid_t>(make_child());
   if (child == 0) {
     alarm(60);
-    _exit(body());
+    int answer = 99;
+    try {
+      answer = body();
+    } catch (...) {
+    }
+    _exit(answer);
   }
   int status = 0;
   EXPECT_EQ(waitpid(child, &status, 0), child);

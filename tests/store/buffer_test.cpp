@@ -1,6 +1,4 @@
 // A buffer's two sides, one step at a time, on simulated time.
-#include <gtest/gtest.h>
-
 #include "idgen/handle.hpp"
 #include "sim/sim_queue.hpp"
 #include "sim/sim_runtime.hpp"

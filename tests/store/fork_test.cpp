@@ -56,11 +56,7 @@ TEST(ForkedChild, ThatDestroysTheStoreLeavesTheParentsWorkerAlone) {
     store.reset();
     return std::string("done");
   });
-  const std::string report = in_child([&] {
-    return report_of(
-        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000, 2)); });
-  });
-  EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
+  EXPECT_THAT(acquire_elsewhere(folder, 7), StartsWith("WORKER_BUSY"));
 }
 
 TEST(ForkedChild, KeepsItsOwnWorkerWhenItUsesTheStoreItInherited) {

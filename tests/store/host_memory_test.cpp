@@ -1,17 +1,12 @@
 #include "store/host_memory.hpp"
 
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "idgen/status.hpp"
-#include "temp_folder.hpp"
+#include "store/store_test_support.hpp"
 
 namespace idgen {
 namespace {
@@ -50,13 +45,8 @@ TEST_F(HostMemoryTest, IsAsAccessibleAsItsFolderWhoeverMakesIt) {
 }
 
 TEST_F(HostMemoryTest, SaysThatItsFolderIsMissing) {
-  try {
-    HostMemory(file().string() + "/below", "tag", 1000).look();
-    FAIL() << "a file was made in no folder";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::store_missing);
-    EXPECT_NE(std::string(error.what()).find("Name an existing folder"), std::string::npos) << error.what();
-  }
+  EXPECT_FAILS(HostMemory(file().string() + "/below", "tag", 1000).look(), Status::store_missing,
+               "Name an existing folder");
 }
 
 TEST_F(HostMemoryTest, OfAGrantThatIsTakenOutWholeWhatLiesBelowItIsAnotherHosts) {
@@ -167,12 +157,7 @@ TEST_F(HostMemoryTest, HasRoomForTheLargestNumbers) {
 TEST_F(HostMemoryTest, IsNotTakenForEmptyWhereItIsDamaged) {
   memory().add(1, 10);
   std::filesystem::resize_file(file(), 100);
-  try {
-    memory().look();
-    FAIL() << "a damaged file was read";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::store_damaged);
-  }
+  EXPECT_FAILS(memory().look(), Status::store_damaged, "");
 }
 
 }  // namespace

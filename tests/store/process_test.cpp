@@ -107,45 +107,13 @@ TEST(Processes, AnOwnerThatIsKilledIsReplacedAtOnceAndItsTimeIsNotUsedAgain) {
     EXPECT_GT(end, last_end);
     const auto store = open_store(folder.url(), not_creating());
     EXPECT_FAILS(store->windows()->window_take(window_request(7, 1000)), Status::worker_busy,
-                 "process " + std::to_string(owner->pid()) + " on here (live)");
+                 "process " + std::to_string(owner->pid()) +
+                     " on here (live); stop it, or give this process another worker number");
     owner->kill_now();
     const Window window = store->windows()->window_take(window_request(7, 1000));
     EXPECT_GE(window.start_ms, end);
     last_end = window.end_ms;
   }
-}
-
-TEST(Processes, AnOwnerThatEndsWithoutClosingIsReplacedAtOnce) {
-  const TempFolder folder;
-  const std::string end = in_child([&] {
-    const auto store = open_store(folder.url(), creating());
-    const std::string text = std::to_string(store->windows()->window_take(window_request(7, 1000)).end_ms);
-    static const auto kept = store;  // not destroyed: _exit runs no destructors
-    return text;
-  });
-  EXPECT_EQ(open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000)).start_ms,
-            std::stoll(end));
-}
-
-TEST(Processes, AnAcquireThatIsRefusedLeavesTheWorkerFreeForOthers) {
-  const TempFolder folder;
-  { open_store(folder.url(), creating())->windows()->window_take(window_request(7, 60'000)); }
-  const auto store = open_store(folder.url(), not_creating());
-  WindowRequest set_back = window_request(7, 1000);
-  set_back.max_start_ms = 1000;
-  EXPECT_FAILS(store->windows()->window_take(set_back), Status::clock_back, "69000 ms ahead");
-  const auto other = owner_process(folder.url(), 1000);
-  EXPECT_EQ(other->line(), std::to_string(60'000 + 10'000 + 1));
-}
-
-TEST(Processes, DestroyingTheStoreFreesItsWorkers) {
-  const TempFolder folder;
-  { open_store(folder.url(), creating())->windows()->window_take(window_request(7, 1000)); }
-  const std::string report = in_child([&] {
-    return report_of(
-        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000)); });
-  });
-  EXPECT_EQ(report, "OK: nothing was thrown");
 }
 
 TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
@@ -158,11 +126,7 @@ TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
     other->windows()->window_return("orders", 8, window.fence, window.end_ms, window.start_ms);
     draw_from(other, "ns", "t", 1);
   }
-  const std::string report = in_child([&] {
-    return report_of(
-        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000, 2)); });
-  });
-  EXPECT_THAT(report,
+  EXPECT_THAT(acquire_elsewhere(folder, 7),
               HasSubstr("WORKER_BUSY: worker 7 of namespace 'orders' is owned by process " + std::to_string(getpid())));
 }
 
@@ -198,11 +162,7 @@ TEST(Processes, WithTheLockFileDeletedLocksAreTakenAnewByTheNextAcquire) {
   const Window mine = store->windows()->window_take(request);
   fs::remove(folder.file("ids.db-lock"));
   store->windows()->window_take(window_request(8, 1000));
-  const std::string report = in_child([&] {
-    return report_of(
-        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000, 2)); });
-  });
-  EXPECT_THAT(report, HasSubstr("WORKER_BUSY"));
+  EXPECT_THAT(acquire_elsewhere(folder, 7), HasSubstr("WORKER_BUSY"));
   EXPECT_EQ(store->windows()->window_take(renewal(request, mine, 1000)).start_ms, mine.end_ms);
 }
 

@@ -1,6 +1,4 @@
 // The end of a tag, whatever others do at the same time.
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <chrono>
 #include <thread>

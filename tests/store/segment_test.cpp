@@ -17,12 +17,6 @@ INSTANTIATE_TEST_SUITE_P(Stores, SegmentOfEveryStore, IDGEN_EVERY_STORE, [](cons
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
 
-TEST_P(SegmentOfEveryStore, TheFirstNumberOfANewTagIsOne) {
-  const auto store = open();
-  store->segment_create("ns", "orders");
-  EXPECT_EQ(draw_from(store, "ns", "orders", 100), 1u);
-}
-
 TEST_P(SegmentOfEveryStore, EachGrantBeginsWhereTheLastOneEnded) {
   const auto store = open();
   EXPECT_EQ(draw_from(store, "ns", "orders", 100), 1u);

@@ -269,6 +269,9 @@ std::string as_nobody(const std::function<void(Store&)>& call, const std::string
   });
 }
 
+void draw_one(Store& store) { store.segment_grant("ns", "t", {.step = 1}); }
+void show(Store& store) { store.segment_show("ns", "t"); }
+
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -276,16 +279,15 @@ using testing::StartsWith;
 TEST_F(SqliteFile, AFileThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   make_store();
   fs::permissions(path, fs::perms(0444));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_grant("ns", "t", {.step = 1}); }, folder.url()),
-              AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path),
-                    HasSubstr("the file cannot be written (Permission denied)")));
-  EXPECT_EQ(as_nobody([](Store& store) { store.segment_show("ns", "t"); }, folder.url()), "OK: nothing was thrown");
+  EXPECT_THAT(as_nobody(draw_one, folder.url()), AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path),
+                                                       HasSubstr("the file cannot be written (Permission denied)")));
+  EXPECT_EQ(as_nobody(show, folder.url()), "OK: nothing was thrown");
 }
 
 TEST_F(SqliteFile, AFileThatMayNotBeReadIsRefusedAndTheMessageNamesIt) {
   make_store();
   fs::permissions(path, fs::perms(0200));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_grant("ns", "t", {.step = 1}); }, folder.url()),
+  EXPECT_THAT(as_nobody(draw_one, folder.url()),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("the file cannot be read (Permission denied)")));
 }
 
@@ -293,7 +295,7 @@ TEST_F(SqliteFile, AFolderThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   make_store();
   fs::permissions(path, fs::perms(0666));
   fs::permissions(folder.path(), fs::perms(0555));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_grant("ns", "t", {.step = 1}); }, folder.url()),
+  EXPECT_THAT(as_nobody(draw_one, folder.url()),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("its folder \"" + folder.path() + "\"")));
   EXPECT_THAT(
       as_nobody([](Store& store) { store.segment_create("ns", "t"); }, folder.url("new.db"), creating()),
@@ -305,7 +307,7 @@ TEST_F(SqliteFile, AFolderThatMayNotBeSearchedIsRefused) {
   fs::create_directory(folder.file("closed"));
   open_store(folder.url("closed/ids.db"), creating())->segment_create("ns", "t");
   fs::permissions(folder.file("closed"), fs::perms(0600));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_grant("ns", "t", {.step = 1}); }, folder.url("closed/ids.db")),
+  EXPECT_THAT(as_nobody(draw_one, folder.url("closed/ids.db")),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("right to search")));
   fs::permissions(folder.file("closed"), fs::perms(0700));
 }
@@ -317,13 +319,13 @@ TEST_F(SqliteFile, ALockFileThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   fs::permissions(path + "-lock", fs::perms(0444));
   EXPECT_THAT(as_nobody([](Store& store) { store.windows()->window_take(window_request(7, 1000)); }, folder.url()),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path + "-lock")));
-  EXPECT_EQ(as_nobody([](Store& store) { store.segment_show("ns", "t"); }, folder.url()), "OK: nothing was thrown");
+  EXPECT_EQ(as_nobody(show, folder.url()), "OK: nothing was thrown");
 }
 
 TEST_F(SqliteFile, AReaderNeedsNoLockFileWhereItMayNotMakeOne) {
   make_store();
   fs::remove(path + "-lock");
-  EXPECT_EQ(as_nobody([](Store& store) { store.segment_show("ns", "t"); }, folder.url()), "OK: nothing was thrown");
+  EXPECT_EQ(as_nobody(show, folder.url()), "OK: nothing was thrown");
   EXPECT_FALSE(fs::exists(path + "-lock"));
 }
 

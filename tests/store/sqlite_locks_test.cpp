@@ -2,7 +2,6 @@
 #include <sys/syscall.h>
 
 #include <chrono>
-#include <set>
 #include <vector>
 
 #include "patience.hpp"
@@ -150,13 +149,6 @@ class HostsFiles {
   std::vector<std::string> names_;
   std::vector<int> fds_;
 };
-
-std::string acquire_elsewhere(const TempFolder& folder, std::uint64_t worker) {
-  return in_child([&] {
-    return report_of(
-        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(worker, 1000, 2)); });
-  });
-}
 
 TEST(HostThatClosesAllDescriptors, KeepsThoseThatItOpensThenAndWeOurWorker) {
   const TempFolder folder;

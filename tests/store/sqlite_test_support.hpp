@@ -99,6 +99,14 @@ class AtCommit {
   static inline std::function<int(const char*)> hook_;
 };
 
+// What another process is told that takes the worker.
+inline std::string acquire_elsewhere(const TempFolder& folder, std::uint64_t worker) {
+  return in_child([&] {
+    return report_of(
+        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(worker, 1000, 2)); });
+  });
+}
+
 // What any code of the host may do, such as a backup or a checksum: afterwards SQLite's locks on the file are gone.
 inline void open_and_close(const std::string& path) { close(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 

@@ -11,6 +11,10 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
+std::string identity_of(const std::string& file) {
+  return run_sql(file, "SELECT lower(hex(identity)) FROM idgen_store");
+}
+
 class SqliteWitness : public ::testing::Test {
  protected:
   std::shared_ptr<Store> open() { return open_store(folder.url(), not_creating()); }
@@ -28,7 +32,7 @@ TEST_F(SqliteWitness, IsOneLineWithTheIdentityAndTheNumberOfCommits) {
   draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
   draw_from(open(), "ns", "t", 10);
   EXPECT_THAT(line(), testing::MatchesRegex("idgen store [0-9a-f]{32} commits 0000000000000000002\n"));
-  EXPECT_THAT(line(), HasSubstr(run_sql(path, "SELECT lower(hex(identity)) FROM idgen_store")));
+  EXPECT_THAT(line(), HasSubstr(identity_of(path)));
   EXPECT_EQ(run_sql(path, "SELECT commits FROM idgen_store"), "2");
 }
 
@@ -39,7 +43,7 @@ TEST_F(SqliteWitness, TwoStoresHaveTwoIdentitiesAndDescribeShowsThem) {
     const auto store = open_store(folder.url(name), creating());
     EXPECT_THAT(store->describe(), HasSubstr("identity not known before the first grant"));
     store->windows()->window_take(window_request(7, 1000));
-    identities[i] = run_sql(folder.file(name), "SELECT lower(hex(identity)) FROM idgen_store");
+    identities[i] = identity_of(folder.file(name));
     EXPECT_THAT(store->describe(), AllOf(HasSubstr("identity " + identities[i]),
                                          HasSubstr("Another file, on this machine or another one")));
   }
@@ -64,9 +68,6 @@ TEST_F(SqliteWitness, WithoutItsDatabaseTheStoreIsLostAndNeverMadeAnew) {
 TEST_F(SqliteWitness, AnotherStoresDatabaseIsRefusedAndBothAreNamed) {
   draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
   draw_from(open_store(folder.url("other.db"), creating()), "ns", "t", 10);
-  const auto identity_of = [](const std::string& file) {
-    return run_sql(file, "SELECT lower(hex(identity)) FROM idgen_store");
-  };
   const std::string right = identity_of(path);
   const std::string wrong = identity_of(folder.file("other.db"));
   fs::rename(folder.file("other.db"), path);

@@ -12,6 +12,10 @@
 namespace idgen {
 namespace {
 
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
 TEST(StoreUrl, AnUnknownSchemeIsRefusedWithTheKnownOnesAndTheNearest) {
   EXPECT_FAILS(open_store("sqlit:ids.db", {}), Status::value, "did you mean 'sqlite:ids.db'?");
   EXPECT_FAILS(open_store("Memory", {}), Status::value, "did you mean 'memory'?");
@@ -66,14 +70,9 @@ TEST(StoreUrl, AUrlWithASlipIsNeverShownWithItsPassword) {
                                "user id=app;password=s3cret"};
   for (const std::string& url : slips) {
     for (const bool is_opened : {true, false}) {
-      try {
-        is_opened ? void(open_store(url, {})) : void(store_identity(url, {}));
-        ADD_FAILURE() << url << " was accepted";
-      } catch (const Error& error) {
-        EXPECT_EQ(error.status(), Status::value) << url;
-        EXPECT_EQ(error.message().find("s3cret"), std::string::npos) << error.message();
-        EXPECT_NE(error.message().find("allowed: "), std::string::npos) << error.message();
-      }
+      const Error error = error_of([&] { is_opened ? void(open_store(url, {})) : void(store_identity(url, {})); });
+      EXPECT_EQ(error.status(), Status::value) << url;
+      EXPECT_THAT(error.message(), AllOf(Not(HasSubstr("s3cret")), HasSubstr("allowed: ")));
     }
   }
   for (const std::string& url : slips) {
@@ -85,12 +84,9 @@ TEST(StoreUrl, AUrlWithASlipIsNeverShownWithItsPassword) {
     StoreOptions buffer;
     buffer.buffer.redis = url;
     buffer.buffer.database = "sqlite:ids.db";
-    try {
-      open_store("buffer", buffer);
-      ADD_FAILURE() << url << " was accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.message().find("s3cret"), std::string::npos) << error.message();
-    }
+    const Error error = error_of([&] { open_store("buffer", buffer); });
+    EXPECT_NE(error.status(), Status::ok) << url;
+    EXPECT_THAT(error.message(), Not(HasSubstr("s3cret")));
   }
 }
 

@@ -53,7 +53,7 @@ TEST(TextVectors, ATextBetweenTheLengthsIsRefused) {
                                                      {std::string(33, '0'), Encoding::hex},
                                                      {std::string(39, '9'), Encoding::decimal},
                                                      {std::string(22, 'z'), Encoding::base62}}) {
-    EXPECT_ERROR(TEXT, HasSubstr("character"), parse_wide_id(text, encoding));
+    EXPECT_ERROR(TEXT, HasSubstr("is not an id in"), parse_wide_id(text, encoding));
   }
 }
 
