@@ -10,7 +10,7 @@ import (
 	"github.com/idgen/idgen/go/internal/floor"
 )
 
-// Read these as ratios within one run: go test -bench . -count 7 ./go
+// Read these as ratios within one run: go test -bench . -count 7 ./go (UUIDs: bench/peers)
 //
 // Next draws in Go: compare a segment's with BenchmarkAtomicAdd, a snowflake's with that and BenchmarkSince, since it
 // reads a clock as well. What calls into C is compared with BenchmarkEmptyCall.
@@ -144,14 +144,6 @@ func BenchmarkHideAll1024(b *testing.B) {
 		copy(ids, plain)
 		return cipher.HideAll(ids)
 	})
-}
-
-func BenchmarkNewUUID4(b *testing.B) {
-	benchmarkCall(b, 1, func() error { return errorOf(idgen.NewUUID4()) })
-}
-
-func BenchmarkNewUUID7(b *testing.B) {
-	benchmarkCall(b, 1, func() error { return errorOf(idgen.NewUUID7()) })
 }
 
 func BenchmarkFill1024Segment(b *testing.B) {

@@ -1,7 +1,6 @@
 package idgen_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +13,7 @@ import (
 )
 
 // options are the properties that a row gives; the store HOST is one of the program's own.
-func options(t *testing.T, properties string) idgen.Option {
-	t.Helper()
+func options(properties string) idgen.Option {
 	all := idgen.Options{}
 	for property := range strings.SplitSeq(properties, "; ") {
 		if key, value, _ := strings.Cut(property, "="); value == "HOST" {
@@ -36,8 +34,8 @@ func shown(info idgen.SegmentInfo, err error) (string, error) {
 }
 
 // answerTo is what a call of the vectors gives.
-func answerTo(t *testing.T, call string, with idgen.Option, argument string) (answer string, err error) {
-	t.Helper()
+func answerTo(r row, call string, with idgen.Option, argument string) (answer string, err error) {
+	r.Helper()
 	number, _ := strconv.ParseUint(argument, 10, 64)
 	first, second, _ := strings.Cut(argument, " ")
 	switch call {
@@ -46,18 +44,18 @@ func answerTo(t *testing.T, call string, with idgen.Option, argument string) (an
 	case "spoil":
 		return "", os.WriteFile(argument, []byte(strings.Repeat("this is no database\n", 1000)), 0o600)
 	case "open":
-		g, err := idgen.New(t.Context(), with)
+		g, err := idgen.New(r.Context(), with)
 		if err != nil {
 			return "", err
 		}
-		defer g.Close(context.Background())
+		defer g.Close(r.Context())
 		ids := make([]int64, number)
 		_, err = g.Fill(ids)
 		return strings.Trim(fmt.Sprint(ids), "[]"), err
 	case "open_table":
-		g, err := idgen.Open(t.Context(), first, second, with)
+		g, err := idgen.Open(r.Context(), first, second, with)
 		if err == nil {
-			g.Close(t.Context())
+			g.Close(r.Context())
 		}
 		return "", err
 	case "names":
@@ -77,10 +75,7 @@ func answerTo(t *testing.T, call string, with idgen.Option, argument string) (an
 		rows, err := idgen.ListSegments(with)
 		var texts []string
 		for _, row := range rows {
-			info, err := idgen.ShowSegment(with, idgen.WithNamespace(row.Namespace), idgen.WithTag(row.Tag))
-			if err != nil || info != row.SegmentInfo {
-				t.Errorf("listed as %+v, shown as %+v, %v", row.SegmentInfo, info, err)
-			}
+			gives(idgen.ShowSegment(with, idgen.WithNamespace(row.Namespace), idgen.WithTag(row.Tag)))(r, row.SegmentInfo)
 			texts = append(texts, fmt.Sprint(row.Namespace, " ", row.Tag, " ", row.MaxID))
 		}
 		return strings.Join(texts, ", "), err
@@ -88,10 +83,9 @@ func answerTo(t *testing.T, call string, with idgen.Option, argument string) (an
 		text, err := idgen.SegmentStatements(with)
 		return text[max(0, strings.LastIndex(text, "INSERT")):max(0, strings.LastIndex(text, ", "))], err
 	case "max_of":
-		_, err := idgen.SegmentMaxOf(first, second, with)
-		return "", err
+		return "", errorOf(idgen.SegmentMaxOf(first, second, with))
 	}
-	t.Fatalf("there is no call %q", call)
+	r.Fatalf("there is no such call")
 	return "", nil
 }
 
@@ -102,7 +96,7 @@ func TestCallsHaveTheAnswersOfTheVectors(t *testing.T) {
 	shortened := strings.NewReplacer(folder, "FOLDER", here, "VECTORS")
 	for _, r := range vectors(t, "calls.tsv", 80) {
 		call, argument := r.text("call"), filled.Replace(r.text("argument"))
-		answer, err := answerTo(t, call, options(t, filled.Replace(r.text("properties"))), argument)
+		answer, err := answerTo(r, call, options(filled.Replace(r.text("properties"))), argument)
 		status := "OK"
 		var e *idgen.Error
 		if errors.As(err, &e) {

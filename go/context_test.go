@@ -39,21 +39,27 @@ func contextCalls(layout string) map[string]func(context.Context, *idgen.Generat
 	return calls
 }
 
+// useUp draws until an id has to be waited for.
+func useUp(t *testing.T, g *idgen.Generator, hasOwners bool) {
+	t.Helper()
+	var err error
+	for owner := int64(0); err == nil; owner++ { // counters take numbers ahead
+		if hasOwners {
+			_, err = g.TryNextFor(idgen.OwnerInt(owner % 100))
+		} else {
+			_, err = g.TryNext()
+		}
+	}
+	wantStatus(t, err, idgen.ErrWouldBlock)
+}
+
 // newWaiting is a generator whose next id has to wait for ever: the sequence of the only tick is used up.
 func newWaiting(t *testing.T, layout string) (*idgen.Generator, *stuckClock) {
 	clock := newStuckClock()
 	g := newSnowflake(t, idgen.WithClock(clock), idgen.WithLayout(layout), idgen.WithWaitMax(time.Hour),
 		idgen.WithSequenceStart("zero"), idgen.WithPattern("ID-{hex}"),
 		idgen.WithNamespace(fmt.Sprint(t.Name(), stores.Add(1))))
-	var err error
-	for err == nil {
-		if layout == "order" {
-			_, err = g.TryNextFor(idgen.OwnerInt(7))
-		} else {
-			_, err = g.TryNext()
-		}
-	}
-	wantStatus(t, err, idgen.ErrWouldBlock)
+	useUp(t, g, layout == "order")
 	return g, clock
 }
 

@@ -40,13 +40,11 @@ func must[T any](value T, err error) T {
 }
 
 func TestTheKitDoesWhatTheTableSays(t *testing.T) {
-	table := must(os.ReadFile(filepath.Join("..", "tests", "vectors", "kits.toml")))
+	table := string(must(os.ReadFile(filepath.Join("..", "tests", "vectors", "kits.toml"))))
 	for _, withContext := range []bool{false, true} {
 		folder := t.TempDir()
 		k := &kit{TB: t, path: filepath.Join(folder, "kits.toml"), withContext: withContext}
-		if err := os.WriteFile(k.path, table, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, k.path, table)
 		for _, r := range vectors(t, "kits.tsv", 80) {
 			got, err := k.after(r)
 			said := ""

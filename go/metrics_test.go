@@ -20,7 +20,7 @@ func TestMetricsHaveTheSamplesOfTheVectors(t *testing.T) {
 	for _, r := range vectors(t, "metrics.tsv", 20) {
 		what, value := r.text("what"), r.text("value")
 		if r.text("row") != "sample" {
-			g := mustNew(t, options(t, what), idgen.WithStore("memory:metrics"), idgen.WithStoreCreate(true))
+			g := mustNew(t, options(what), idgen.WithStore("memory:metrics"), idgen.WithStoreCreate(true))
 			need(g.Fill(make([]int64, r.unsigned("value"))))(r)
 			if r.text("row") == "closed" {
 				g.Close(t.Context())

@@ -92,9 +92,3 @@ func TestTheClockShowsEachMillisecondUntilItsEnd(t *testing.T) {
 		t.Error("a millisecond that has not begun is shown")
 	}
 }
-
-func BenchmarkAnchoredClock(b *testing.B) {
-	for b.Loop() {
-		systemClock.unixMs()
-	}
-}

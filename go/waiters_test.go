@@ -39,15 +39,7 @@ func newGate() *gate {
 func starved(t *testing.T, store *gate, kind, waitMax string) *idgen.Generator {
 	t.Helper()
 	g := need(onStore(t, store, idgen.WithKind(kind), idgen.Options{"wait_max": waitMax}))(t)
-	var err error
-	for owner := int64(0); err == nil; owner++ { // counters take numbers ahead
-		if kind == "business" {
-			_, err = g.TryNextFor(idgen.OwnerInt(owner % 100))
-		} else {
-			_, err = g.TryNext()
-		}
-	}
-	wantStatus(t, err, idgen.ErrWouldBlock)
+	useUp(t, g, kind == "business")
 	return g
 }
 
@@ -152,10 +144,7 @@ func (c *heldClock) Sleep(time.Duration) { <-c.released }
 func TestWhoWaitsForAPlaceIsToldAfterWaitMaxThoughNoneBecomesFree(t *testing.T) {
 	clock := &heldClock{newStuckClock(), make(chan struct{})}
 	g := newOrder(t, idgen.WithClock(clock), idgen.WithWaitMax(100*time.Millisecond))
-	var err error
-	for err == nil {
-		_, err = g.TryNextFor(idgen.OwnerInt(7))
-	}
+	useUp(t, g, true)
 	var told atomic.Int64
 	done := waiting(200, func() (int64, error) {
 		defer told.Add(1)

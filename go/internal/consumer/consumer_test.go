@@ -5,13 +5,11 @@ package consumer
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -47,52 +45,49 @@ func main() {
 }
 `
 
-// repository is the root of the module under test.
-func repository(t *testing.T) string {
+// inRepository is a path in the module under test.
+func inRepository(t *testing.T, path string) string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(here), "..", "..", "..")
-	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
-	root, err := filepath.Abs(root)
+	absolute, err := filepath.Abs(filepath.Join("..", "..", "..", filepath.FromSlash(path)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return root
+	return absolute
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(inRepository(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func write(t *testing.T, folder, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // newModule makes a folder with a module that depends on ours and contains this program.
 func newModule(t *testing.T, program string) string {
 	t.Helper()
-	root, folder := repository(t), t.TempDir()
-	ours, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := t.TempDir()
 	manifest := "module example.com/consumer\n\ngo 1.24.0\n\nrequire github.com/idgen/idgen v0.0.0\n\n" +
-		"replace github.com/idgen/idgen => " + root + "\n"
-	for _, requirement := range regexp.MustCompile(`(?m)^\s+(\S+ v\S+)`).FindAllStringSubmatch(string(ours), -1) {
+		"replace github.com/idgen/idgen => " + inRepository(t, "") + "\n"
+	requirements := regexp.MustCompile(`(?m)^\s+(\S+ v\S+)`)
+	for _, requirement := range requirements.FindAllStringSubmatch(read(t, "go.mod"), -1) {
 		manifest += "\nrequire " + requirement[1] + " // indirect\n"
 	}
-	for name, content := range map[string]string{"go.mod": manifest, "go.sum": string(sums), "main.go": program} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, folder, "go.mod", manifest)
+	write(t, folder, "go.sum", read(t, "go.sum"))
+	write(t, folder, "main.go", program)
 	return folder
 }
 
-type result struct {
-	stdout, stderr string
-	failed         error
-}
-
-func execute(t *testing.T, folder string, environment []string, command ...string) result {
+func execute(t *testing.T, folder string, environment []string, command ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	// A hung program must not hang the tests; compiling SQLite is slow.
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
@@ -100,57 +95,53 @@ func execute(t *testing.T, folder string, environment []string, command ...strin
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
 	run.Dir = folder
 	run.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS="), environment...)
-	var stdout, stderr bytes.Buffer
-	run.Stdout, run.Stderr = &stdout, &stderr
-	err := run.Run()
-	return result{stdout.String(), stderr.String(), err}
+	var out, errors bytes.Buffer
+	run.Stdout, run.Stderr = &out, &errors
+	err = run.Run()
+	return out.String(), errors.String(), err
 }
 
-func mustExecute(t *testing.T, folder string, command ...string) string {
+func mustExecute(t *testing.T, folder string, environment []string, command ...string) string {
 	t.Helper()
-	r := execute(t, folder, nil, command...)
-	if r.failed != nil {
-		t.Fatalf("%s: %v\n%s\n%s", strings.Join(command, " "), r.failed, r.stdout, r.stderr)
+	stdout, stderr, err := execute(t, folder, environment, command...)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s\n%s", strings.Join(command, " "), err, stdout, stderr)
 	}
-	return r.stdout
+	return stdout
 }
 
 // A position-independent program resolves the weak references to SQLite in another way. (`go test -race` of the package
 // itself covers -race; tests/consumers covers a plain and a vendored build.)
 func TestAPositionIndependentProgramFindsSQLite(t *testing.T) {
 	folder := newModule(t, usesAStore)
-	mustExecute(t, folder, "go", "build", "-buildmode=pie", "-o", "consumer", ".")
-	if got := mustExecute(t, folder, "./consumer"); got != "1 <nil>\n" {
+	mustExecute(t, folder, nil, "go", "build", "-buildmode=pie", "-o", "consumer", ".")
+	if got := mustExecute(t, folder, nil, "./consumer"); got != "1 <nil>\n" {
 		t.Errorf("it printed %q", got)
 	}
 }
 
 func TestWithoutCgoTheBuildSaysWhatIsMissing(t *testing.T) {
-	r := execute(t, newModule(t, usesAStore), []string{"CGO_ENABLED=0"}, "go", "build", ".")
-	if r.failed == nil || !strings.Contains(r.stderr, "idgen_needs_cgo") {
-		t.Errorf("got %v\n%s", r.failed, r.stderr)
+	_, stderr, err := execute(t, newModule(t, usesAStore), []string{"CGO_ENABLED=0"}, "go", "build", ".")
+	if err == nil || !strings.Contains(stderr, "idgen_needs_cgo") {
+		t.Errorf("got %v\n%s", err, stderr)
 	}
 }
 
 // All Go programs in the documentation run here, with the page's configuration beside them.
 func TestTheProgramsOfTheDocumentationRun(t *testing.T) {
-	root := repository(t)
+	blocks := regexp.MustCompile("(?ms)^```(\\w*)[^\n]*\n(.*?)^```")
 	for _, page := range []string{"go/README.md", "docs/go.md", "docs/testing.md"} {
 		t.Run(page, func(t *testing.T) {
-			content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			folder := newModule(t, "")
+			content, folder := read(t, page), newModule(t, "")
 			configuration, programs := "", 0
-			for _, block := range codeBlocks(string(content)) {
-				switch block.language {
+			for _, at := range blocks.FindAllStringSubmatchIndex(content, -1) {
+				switch language, text := content[at[2]:at[3]], content[at[4]:at[5]]; language {
 				case "toml":
-					configuration = block.text
+					configuration = text
 				case "go":
 					programs++
-					t.Run(fmt.Sprintf("line %d", block.line),
-						func(t *testing.T) { runProgram(t, folder, configuration, block.text) })
+					line := 1 + strings.Count(content[:at[0]], "\n")
+					t.Run(fmt.Sprintf("line %d", line), func(t *testing.T) { runProgram(t, folder, configuration, text) })
 				}
 			}
 			if programs == 0 {
@@ -162,100 +153,56 @@ func TestTheProgramsOfTheDocumentationRun(t *testing.T) {
 
 func runProgram(t *testing.T, folder, configuration, program string) {
 	t.Helper()
-	if strings.Contains(program, "\nfunc Test") {
-		runTests(t, folder, program)
+	if tests := strings.Count(program, "\nfunc Test"); tests > 0 { // in a package of its own
+		if err := os.MkdirAll(filepath.Join(folder, "tests"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, folder, "tests/sample_test.go", program)
+		got := mustExecute(t, folder, nil, "go", "test", "-v", "./tests")
+		if passed := strings.Count(got, "\n--- PASS: "); passed != tests {
+			t.Errorf("%d tests passed:\n%s", passed, got)
+		}
 		return
 	}
 	if !strings.HasPrefix(program, "package main\n") {
 		t.Fatalf("this is no whole program:\n%s", program)
 	}
-	for name, content := range map[string]string{"idgen.toml": configuration, "main.go": program} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mustExecute(t, folder, "go", "vet", ".")
-	mustExecute(t, folder, "go", "build", "-o", "consumer", ".")
-	got := mustExecute(t, folder, "./consumer")
+	write(t, folder, "idgen.toml", configuration)
+	write(t, folder, "main.go", program)
+	mustExecute(t, folder, nil, "go", "vet", ".")
+	mustExecute(t, folder, nil, "go", "build", "-o", "consumer", ".")
+	got := mustExecute(t, folder, nil, "./consumer")
 	if strings.TrimSpace(got) == "" {
 		t.Error("it printed nothing")
 	}
+	t.Log(got)
 	// The programs print the error beside each result.
-	for _, line := range strings.Split(strings.TrimSpace(got), "\n") {
-		t.Log(line)
-	}
 	if !strings.Contains(program, "errors.Is") && !strings.Contains(got, "<nil>") {
 		t.Errorf("no call succeeded:\n%s", got)
 	}
 }
 
-// runTests runs a sample that is a file of tests, in a package of its own.
-func runTests(t *testing.T, folder, tests string) {
-	t.Helper()
-	place := filepath.Join(folder, "tests")
-	if err := os.MkdirAll(place, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(place, "sample_test.go"), []byte(tests), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got := mustExecute(t, folder, "go", "test", "-v", "./tests")
-	if passed := strings.Count(got, "\n--- PASS: "); passed != strings.Count(tests, "\nfunc Test") {
-		t.Errorf("%d tests passed:\n%s", passed, got)
-	}
-}
-
-type codeBlock struct {
-	language, text string
-	line           int
-}
-
-func codeBlocks(markdown string) []codeBlock {
-	var blocks []codeBlock
-	var open *codeBlock
-	for number, line := range strings.Split(markdown, "\n") {
-		switch language, fence := strings.CutPrefix(line, "```"); {
-		case fence && open == nil:
-			open = &codeBlock{language: language, line: number + 1}
-		case fence:
-			blocks = append(blocks, *open)
-			open = nil
-		case open != nil:
-			open.text += line + "\n"
-		}
-	}
-	return blocks
-}
-
 // An installed library is found by pkg-config; here it is the build tree's, if there is one.
 func TestAnInstalledLibraryIsUsedIfAskedFor(t *testing.T) {
-	root := repository(t)
-	library := filepath.Join(root, "build", "lib")
-	if _, err := os.Stat(filepath.Join(library, "libidgen.so")); errors.Is(err, os.ErrNotExist) {
+	library := inRepository(t, "build/lib")
+	if _, err := os.Stat(filepath.Join(library, "libidgen.so")); os.IsNotExist(err) {
 		t.Skip("there is no build/lib/libidgen.so to use: make build")
 	}
 	packages := t.TempDir()
-	description := fmt.Sprintf("Name: idgen\nDescription: the build tree\nVersion: 0.1.0\n"+
-		"Cflags: -I%s\nLibs: -L%s -lidgen\n",
-		filepath.Join(root, "capi", "include"), library)
-	if err := os.WriteFile(filepath.Join(packages, "idgen.pc"), []byte(description), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, packages, "idgen.pc", fmt.Sprintf("Name: idgen\nDescription: the build tree\nVersion: 0.1.0\n"+
+		"Cflags: -I%s\nLibs: -L%s -lidgen\n", inRepository(t, "capi/include"), library))
 	folder := newModule(t, usesAStore)
 	// The key of the go command's cache has the flags, and not what pkg-config says: without separate flags this
 	// build could be given one that was made with another idgen.pc.
 	environment := []string{
 		"PKG_CONFIG_PATH=" + packages, "LD_LIBRARY_PATH=" + library, "CGO_LDFLAGS=-O2 -g -L" + packages,
 	}
-	build := []string{"go", "build", "-tags", "idgen_system", "-o", "consumer", "."}
-	if r := execute(t, folder, environment, build...); r.failed != nil {
-		t.Fatalf("%v\n%s", r.failed, r.stderr)
-	}
-	if r := execute(t, folder, environment, "./consumer"); r.failed != nil || r.stdout != "1 <nil>\n" {
-		t.Errorf("%v: it printed %q\n%s", r.failed, r.stdout, r.stderr)
+	mustExecute(t, folder, environment, "go", "build", "-tags", "idgen_system", "-o", "consumer", ".")
+	if got := mustExecute(t, folder, environment, "./consumer"); got != "1 <nil>\n" {
+		t.Errorf("it printed %q", got)
 	}
 	// It really uses that library: without it the program does not start.
-	if r := execute(t, folder, []string{"LD_LIBRARY_PATH="}, "./consumer"); r.failed == nil {
+	if _, _, err := execute(t, folder, []string{"LD_LIBRARY_PATH="}, "./consumer"); err == nil {
 		t.Error("the program does not need libidgen.so: it holds a core of its own")
 	}
 }
