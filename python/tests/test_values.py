@@ -49,8 +49,9 @@ def test_values_get_the_text_form_of_the_core(value: PropertyValue, text: str) -
 def test_values_that_have_no_text_form_or_would_change_in_silence_are_refused_by_keyword(
     value: Any, error: type[Exception], reason: str
 ) -> None:
-    with pytest.raises(error, match=f"epoch: .*{reason}"):
-        idgen.Generator(epoch=value)
+    for keyword in ("epoch", "store"):  # which may also be an object with methods
+        with pytest.raises(error, match=f"{keyword}: .*{reason}"):
+            idgen.Generator(**{keyword: value})
 
 
 def test_every_property_is_a_keyword_of_its_own() -> None:
