@@ -55,7 +55,7 @@ def test_next_reads_a_file_and_needs_no_name_if_it_has_one_table(tmp_path: Path)
     assert "one, two" in result.stderr
 
 
-def test_decode_json_is_one_object_a_line_named_as_in_the_layout() -> None:
+def test_decode_gives_aligned_lines_or_json_objects_named_as_in_the_layout() -> None:
     text = output("decode", "--layout", "twitter", "1541815603606036480", "--json")
     assert json.loads(text) == {
         "id": "1541815603606036480",
@@ -66,12 +66,9 @@ def test_decode_json_is_one_object_a_line_named_as_in_the_layout() -> None:
         "worker": 26,
         "sequence": 0,
     }
+    assert "worker      26\n" in output("decode", "--layout", "twitter", "1541815603606036480")
     two = output("decode", "--json", "-", stdin="1 0x2\n")
     assert [json.loads(line)["id"] for line in two.splitlines()] == ["1", "2"]
-
-
-def test_decode_prints_aligned_lines() -> None:
-    assert "worker      26\n" in output("decode", "--layout", "twitter", "1541815603606036480")
 
 
 def test_layout_tells_one_or_lists_all() -> None:
@@ -111,16 +108,15 @@ def test_errors_are_a_line_on_stderr_and_an_exit_status(arguments: list[str], st
     assert result.stdout == ""
 
 
-def test_an_error_that_is_worth_a_retry_has_its_own_exit_status(tmp_path: Path) -> None:
-    path = tmp_path / "ids.db"
-    with idgen.Generator(worker=1, store=f"sqlite:{path}", store_create=True):
-        result = command("next", "--worker", "1", "--store", f"sqlite:{path}")
+def test_an_error_that_is_worth_a_retry_has_its_own_exit_status(file_store: str) -> None:
+    with idgen.Generator(worker=1, store=file_store):
+        result = command("next", "--worker", "1", "--store", file_store)
     assert (result.returncode, "WORKER_BUSY" in result.stderr) == (75, True)
 
 
-@pytest.mark.parametrize("name", ["next", "decode", "layout", "properties"])
-def test_help_is_there_for_every_command(name: str) -> None:
-    assert "exit status" in output(name, "--help") or name == "properties"
+def test_help_is_there_for_every_command() -> None:
+    for name in ("next", "decode", "layout", "properties"):
+        assert "exit status" in output(name, "--help") or name == "properties"
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
