@@ -1163,6 +1163,8 @@ class Segment(Cli):
         self.assertIn("from where", self.usage(*base))
         self.assertIn("from where", self.usage(*base, "--from-table", "a", "--from-column", "b", "--from-tag", "c"))
         self.assertIn("--from-column", self.usage(*base, "--from-table", "a"))
+        self.assertIn("needs --from-table", self.usage(*base, "--from-column", "a"))
+        self.assertIn("give --from-table", self.usage(*base, "--from-tag", "t", "--sequence", "x"))
         self.assertIn("itself", self.usage(*base, "--from-tag", "orders"))
         source = ("--from-schema", "idgen", "--from-tag", "orders", "--from-namespace", "default")
         self.assertIn("2^63", self.usage(*base, *source, "--namespace", "b", "--margin", 2**63))
@@ -1460,6 +1462,9 @@ class Doctor(Cli):
             self.assertEqual(result.status, FAILURE)
             self.assertRegex(result.out, r"\Afail  orders  UNSUPPORTED: .*only the stores mysql, mariadb and postgres")
         self.assertIn("--tag", self.usage(*compare))
+        for column in ("orders", "orders.", ".id"):
+            compare = ("doctor", "--store", "sqlite:ids.db", "--above-table", column, "--tag", "orders")
+            self.assertIn("TABLE.COLUMN", self.usage(*compare))
 
     def test_a_store_that_cannot_be_restored_has_nothing_to_say_about_that(self):
         (self.dir / "idgen.toml").write_text('[events]\nworker = 7\nstore = "memory"\n')

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import clients
 import hosts
 import pytest
 import tally
@@ -79,6 +80,16 @@ def language(request):
 def a_language(request):
     """For what the library decides and no language has a part in: one of them in each run."""
     return request.param
+
+
+@pytest.fixture
+def tag(shared):
+    return clients.create(shared.url(), clients.new_tag())
+
+
+@pytest.fixture
+def namespace():
+    return clients.new_tag()
 
 
 @pytest.fixture

@@ -13,11 +13,6 @@ RETRYABLE = {"STORE_UNAVAILABLE", "STORE_FULL", "CLOCK_BACK"}
 LONGEST = 495
 
 
-@pytest.fixture
-def tag(shared):
-    return create(shared.url(), new_tag())
-
-
 def refused(done, status, *parts):
     """The message of a command that was refused."""
     assert done.stderr.startswith(f"idgen: error: {status}: "), done.stderr
@@ -186,15 +181,6 @@ def test_a_table_that_is_not_there_is_said_with_what_to_do(kind, started):
     server.make_database("bare")
     url = server.url().replace("/ids", "/bare")
     refused(draw(url, "orders"), "STORE_MISSING", "idgen_segment", "idgen segment create", "store_create = true")
-
-
-def test_a_tag_that_is_not_there_is_said_with_how_to_make_it(shared, tag):
-    unknown = new_tag()
-    refused(draw(shared.url(), unknown), "TAG_UNKNOWN", unknown, "idgen segment create", "store_create = true")
-    refused(segment(shared.url(), unknown, "advance", "--to", "5"), "TAG_UNKNOWN", unknown)
-    refused(segment(shared.url(), unknown, "show"), "TAG_UNKNOWN", unknown)
-    refused(segment(shared.url(), tag, "create"), "TAG_EXISTS", tag)
-    assert draw(shared.url(), unknown, store_create="true").stdout == "1\n"
 
 
 @contextlib.contextmanager
@@ -415,13 +401,6 @@ def test_a_counter_at_its_end_is_refused_before_it_wraps(shared, tag):
     refused(draw(shared.url(), tag, step=1), "EXHAUSTED", str(largest))
     refused(segment(shared.url(), tag, "advance", "--force", "--to", str(largest)), "EXHAUSTED", str(largest))
     assert show(shared.url(), tag)["max_id"] == largest
-
-
-def test_the_last_number_of_all_is_issued_once(shared, tag):
-    largest = 2**63 - 1
-    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest - 5)).returncode == 0
-    assert draw(shared.url(), tag, 5, step=5).stdout.split()[-1] == str(largest)
-    refused(draw(shared.url(), tag, step=1), "EXHAUSTED", str(largest))
 
 
 def test_what_is_no_counter_is_damage_and_not_zero(shared, tag):

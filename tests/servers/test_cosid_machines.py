@@ -34,11 +34,6 @@ LEFT_BEHIND = "~"
 COSID = {"worker_source": "cosid", "worker_guard": f"{GUARD_MS}ms", **SHORT}
 
 
-@pytest.fixture
-def namespace():
-    return new_tag()
-
-
 @pytest.fixture(params=["mysql", "postgres", "redis"])
 def cosids(request, started):
     return started(request.param)

@@ -212,14 +212,6 @@ def while_connecting(kind, tag):
 
 
 @pytest.mark.parametrize("kind", servers.KINDS)
-def test_a_timeout_of_nothing_is_refused_with_what_is_allowed(kind):
-    done = draw(f"{kind}://127.0.0.1:1/0", "orders", store_timeout="0ms")
-    assert done.returncode == 1
-    assert "store_timeout" in done.stderr
-    assert "1ms to 10m" in done.stderr
-
-
-@pytest.mark.parametrize("kind", servers.KINDS)
 def test_a_fork_does_not_wait_for_a_connection_that_is_being_made(kind):
     with while_connecting(kind, "orders") as server_end:
         child = os.fork()

@@ -50,9 +50,9 @@ class Table:
         self.server.sql(f"INSERT INTO {self.name} VALUES " + ", ".join(f"({id})" for id in drawn))
         return [int(id) for id in drawn]
 
-    def doctor(self, *arguments):
+    def doctor(self, *arguments, column="id"):
         where = ("--kind", "segment", "--store", self.url, "--tag", self.tag, *MODULE)
-        return run([IDGEN, "doctor", *where, "--above-table", f"{self.name}.id", *arguments])
+        return run([IDGEN, "doctor", *where, "--above-table", f"{self.name}.{column}", *arguments])
 
 
 @pytest.fixture(params=["mysql", "postgres"])
@@ -61,6 +61,7 @@ def table(request, started):
 
 
 def test_a_tag_that_was_restored_below_its_table_is_found_and_raised_as_the_message_says(table):
+    assert table.doctor().returncode == 0, "an empty table is below every tag"
     table.insert(300)
     assert table.doctor().returncode == 0
     table.server.set_counter(table.tag, 120)  # the backup was made then
@@ -76,6 +77,7 @@ def test_a_tag_that_was_restored_below_its_table_is_found_and_raised_as_the_mess
     assert again.returncode == 0, again.stdout
     assert f"the largest id of {table.name} is 300" in again.stdout
     assert min(table.insert(50)) > 300
+    assert "idd" in table.doctor(column="idd").stdout, "a column that is not there"
 
 
 def test_a_host_that_remembers_refuses_a_restored_store_when_it_starts(table, tmp_path):
@@ -98,21 +100,6 @@ def test_a_stride_hides_no_regress(table):
     found = table.doctor("--set", "segment.stride=4", "--set", "segment.offset=1")
     assert found.returncode == 1, found.stdout
     assert f"--to {drawn[-1]} " in found.stdout
-
-
-def test_an_empty_table_is_below_every_tag(table):
-    assert table.doctor().returncode == 0
-
-
-def test_what_cannot_be_compared_is_said(table):
-    where = ("--kind", "segment", "--store", table.url, "--tag", table.tag, *MODULE)
-    for column in ("orders", "orders.", ".id"):
-        refused = run([IDGEN, "doctor", *where, "--above-table", column])
-        assert refused.returncode == 2
-        assert "TABLE.COLUMN" in refused.stderr
-    missing = run([IDGEN, "doctor", *where, "--above-table", table.name + ".idd"])
-    assert missing.returncode == 1
-    assert "idd" in missing.stdout
 
 
 FOREIGN = {  # how a tag's row is made to stand at a number, and how many above what was granted that is
@@ -164,35 +151,6 @@ def test_a_lazy_handle_waits_for_a_postgres_that_is_started_late():
             server.start()
             thread.join(SECONDS)
             assert drawn == [1]
-
-
-@pytest.mark.parametrize("kind", servers.KINDS)
-def test_a_deployment_may_make_its_tag_each_time(kind, started):
-    url, tag = started(kind).url(), new_tag()
-    for what in ("created", "exists; nothing is changed"):
-        done = segment(url, tag, "create", "--if-missing")
-        assert done.returncode == 0, done.stderr
-        assert what in done.stdout
-    draw(url, tag, 5)
-    before = show(url, tag)
-    assert segment(url, tag, "create", "--if-missing").returncode == 0
-    assert show(url, tag) == before
-
-
-@pytest.mark.parametrize("kind", servers.KINDS)
-def test_a_retired_tag_grants_nothing_more(kind, started):
-    url = started(kind).url()
-    tag = create(url, new_tag())
-    drawn = [int(id) for id in draw(url, tag, 30).stdout.split()]
-    done = segment(url, tag, "retire")
-    assert done.returncode == 2
-    assert "--force" in done.stderr
-    done = segment(url, tag, "retire", "--force", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["last"] >= max(drawn)
-    for refused in (draw(url, tag), segment(url, tag, "retire", "--force")):
-        assert refused.returncode == 1
-        assert "EXHAUSTED" in refused.stderr
 
 
 @pytest.mark.parametrize("kind", servers.KINDS)

@@ -35,11 +35,6 @@ SECOND = {"store_timeout": "1s", "wait_max": "1s"}  # for commands that must fai
 PATIENT = {"wait_max": f"{patience(60):.0f}s"}  # for draws that must succeed
 
 
-@pytest.fixture
-def tag(shared):
-    return create(shared.url(), new_tag())
-
-
 def draw_within_a_second(client, count):
     """As client.draw(), which waits for wait_max: for a draw that must fail."""
     client.ask(f"{count} 1")

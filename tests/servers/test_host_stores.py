@@ -191,14 +191,6 @@ def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, a_language
         refused(failure, "TAG_UNKNOWN", tag, "idgen segment create")
 
 
-def test_a_tag_made_as_the_message_says_begins_at_1(server, tag, a_language):
-    made = new_tag()
-    refused(only_line(server.url(), made, a_language), "TAG_UNKNOWN", made, "default")
-    server.sql(f"INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', '{made}', 0)")
-    with opened(server.url(), made, language=a_language) as host:
-        assert host.ids(2) == [1, 2]
-
-
 def test_names_are_the_same_bytes_for_all(server, language):
     name = "Bestellung-Ä-注文'\"\\%s?:x"
     create(server.url(), name)
@@ -446,18 +438,18 @@ def psycopg_pool(started):
         yield pool
 
 
+def all_are_back(pool):
+    """What the pool says when no connection is out, nor still opening."""
+    return wait_until(lambda: (found := pool.get_stats())["pool_available"] == found["pool_size"] and found)
+
+
 def test_the_connections_of_psycopgs_pool_go_back_to_it(started, psycopg_pool):
     tag = create(started("postgres").url(), new_tag())
     with orders(SqlStore(psycopg_pool.getconn, release=psycopg_pool.putconn), tag) as generator:
         for _ in range(300):
             generator.next()
 
-    def all_are_back():  # the pool counts a connection that it is still opening
-        found = psycopg_pool.get_stats()
-        return found["pool_available"] == found["pool_size"]
-
-    wait_until(all_are_back, what="all connections are in the pool again")
-    found = psycopg_pool.get_stats()
+    found = all_are_back(psycopg_pool)
     assert found.get("connections_lost", 0) == 0
     assert found["connections_num"] <= 2
 
@@ -471,12 +463,7 @@ def test_psycopgs_pool_without_its_putconn_is_refused_and_loses_no_connection(ps
             store.segment_advance("default", "orders", 10)
     with psycopg_pool.connection() as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
-
-    def all_are_back():  # one that the pool thought it needed may still be opening
-        found = psycopg_pool.get_stats()
-        return found["pool_available"] == found["pool_size"]
-
-    wait_until(all_are_back)
+    all_are_back(psycopg_pool)
 
 
 def test_bulk_transactions_that_share_the_pool_with_the_store_fail_once_and_then_go_on(engine, server, tag):

@@ -45,11 +45,6 @@ def server(request, started):
     return made
 
 
-@pytest.fixture
-def namespace(server):
-    return new_tag()
-
-
 def properties(namespace, worker, **others):
     found = {"kind": "snowflake", "namespace": namespace, "worker": worker, "layout": LAYOUT, **PATIENT, **others}
     return [f"{key}={value}" for key, value in found.items()]

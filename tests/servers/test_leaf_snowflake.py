@@ -7,7 +7,7 @@ import os
 
 import idgen
 import pytest
-from clients import at, new_tag, wait_until
+from clients import at, wait_until
 from originals import LeafSnowflake
 from proxy import Proxy
 from worker_sources import (
@@ -25,11 +25,6 @@ from worker_sources import (
 )
 
 from servers import HOST, ZooKeeper
-
-
-@pytest.fixture
-def namespace():
-    return new_tag()
 
 
 @pytest.fixture

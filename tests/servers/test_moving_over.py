@@ -438,12 +438,6 @@ def test_shared_numbers_are_not_taken_for_blocks(sequenced_shop):
     assert "1. Share the numbers" in shop.import_ids()
 
 
-def test_what_a_table_alone_needs_is_refused_for_a_tag(shop):
-    done = segment(shop.server.url(), shop.tag, "import", "--from-tag", "other", "--sequence", "x")
-    assert done.returncode == 2
-    assert "give --from-table" in done.stderr
-
-
 def test_a_sequence_that_may_not_be_read_is_not_passed_over(sequenced_shop):
     shop = sequenced_shop
     shop.run(f"REVOKE ALL ON SEQUENCE {shop.table}_id_seq FROM app")

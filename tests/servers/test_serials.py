@@ -16,11 +16,6 @@ FIRST_DAY = datetime(2026, 11, 21)
 FIRST = (FIRST_DAY - EPOCH).days
 
 
-@pytest.fixture(params=["redis", "mysql"])
-def server(request, started):
-    return started(request.param)
-
-
 class Process(Client):
     """Draws batches of a day's numbers by a clock that a file says."""
 
@@ -105,22 +100,3 @@ def test_a_languages_own_store_counts_the_days_numbers_beside_native_ones(starte
     today = int(time.time()) // 86_400
     assert {number >> NUMBER_BITS for number in drawn} <= {today - 1, today}
     assert min(drawn) & (1 << NUMBER_BITS) - 1 == 1
-
-
-def test_the_command_counts_and_goes_on_above_what_a_person_names(server):
-    tag = create(server.url(), new_tag())
-    serial = {"kind": "serial", "pattern": "{yyyy}-{0000}"}
-
-    def next_one():
-        done = run(command(server.url(), tag, "next", **serial))
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    year = datetime.now().astimezone().year
-    assert next_one() == f"{year}-0001"
-    assert next_one() == f"{year}-0002"
-    done = run(command(server.url(), tag, "segment", "advance", "--above", f"{year}-0417", **serial))
-    assert done.returncode == 0, done.stderr
-    assert f"serial      {year}-0417" in done.stdout
-    assert next_one() == f"{year}-0418"
-    assert f"serial      {year}-0418" in run(command(server.url(), tag, "segment", "show", **serial)).stdout

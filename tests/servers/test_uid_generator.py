@@ -2,7 +2,7 @@
 once, no id twice, whatever is killed or down."""
 
 import pytest
-from clients import at, new_tag
+from clients import at
 from originals import uid_generator
 from worker_sources import (
     SHORT,
@@ -18,11 +18,6 @@ from worker_sources import (
 
 BAIDU = "time:31s worker:22 sequence:10"
 FEW = "time:41ms worker:3 sequence:2"
-
-
-@pytest.fixture
-def namespace():
-    return new_tag()
 
 
 @pytest.fixture(params=["mysql", "postgres"])

@@ -35,11 +35,6 @@ LONG_S = round(patience(60))
 PATIENT = {"worker_lease": f"{LONG_S}s", "wait_max": f"{LONG_S}s", "store_timeout": f"{LONG_S}s"}
 
 
-@pytest.fixture
-def namespace(shared):
-    return new_tag()
-
-
 def properties(url, namespace, worker, **others):
     found = {"kind": "snowflake", "store": url, "namespace": namespace, "worker": worker, "store_create": "true"}
     found["layout"] = LAYOUT  # at most 4000 ids per second: files stay small
@@ -289,17 +284,6 @@ def test_a_clock_that_is_an_hour_off_reserves_nothing_ahead(shared, namespace, t
 def workers_of(client, layout=LAYOUT):
     decoder = idgen.Layout(layout)
     return {decoder.decode(number).worker for number in client.ids()}
-
-
-def test_processes_lease_workers_that_nobody_typed_and_no_two_the_same(shared, namespace, tmp_path):
-    with working(tmp_path, shared.url(), namespace, ["auto"] * 12) as all_of_them:
-        leased = []
-        for client in all_of_them:
-            client.goes_on().stop()
-            (worker,) = workers_of(client)
-            leased.append(worker)
-        assert len(set(leased)) == 12
-        ids_of(all_of_them)
 
 
 def test_leased_workers_of_processes_that_are_killed_are_used_again_and_no_id_twice(shared, namespace, tmp_path):
