@@ -39,9 +39,12 @@ def test_async_for_lets_other_tasks_have_their_turn(segment: idgen.Generator) ->
     assert run(draw()) >= 5
 
 
-async def until_waiting(generator: idgen.Generator) -> None:
+async def waiting(generator: idgen.Generator, count: int = 6) -> list[asyncio.Task[int]]:
+    """So many tasks of which the first waits in a thread."""
+    tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(count)]
     while not generator._async_waits:
         await asyncio.sleep(0)
+    return tasks
 
 
 Stuck = Callable[..., idgen.Generator]
@@ -52,9 +55,9 @@ def stuck(memory_store: str, manual_clock: ManualClock) -> Iterator[Stuck]:
     """Makes a generator whose clock was just set back by a ms: the next id has to wait until the clock moves on."""
     made: list[idgen.Generator] = []
 
-    def make(**options: Any) -> idgen.Generator:
+    def make(wait_max: str | timedelta = "1h") -> idgen.Generator:
         generator = idgen.Generator(
-            worker=len(made), store=memory_store, clock=manual_clock, on_clock_back="wait", **options
+            worker=len(made), store=memory_store, clock=manual_clock, on_clock_back="wait", wait_max=wait_max
         )
         made.append(generator)
         generator.next()
@@ -71,11 +74,10 @@ TASKS = 200
 
 def test_many_tasks_wait_in_one_thread_and_all_get_an_id(stuck: Stuck, manual_clock: ManualClock) -> None:
     async def draw() -> list[int]:
-        generator = stuck(wait_max="1h")
+        generator = stuck()
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(2))
-        tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
-        await until_waiting(generator)
+        tasks = await waiting(generator, TASKS)
         # The loop goes on, and the executor has a thread left for others.
         assert await asyncio.wait_for(loop.run_in_executor(None, lambda: 42), timeout=patience(60)) == 42
         assert not any(task.done() for task in tasks)
@@ -88,8 +90,7 @@ def test_many_tasks_wait_in_one_thread_and_all_get_an_id(stuck: Stuck, manual_cl
 def test_wait_max_bounds_every_task(stuck: Stuck) -> None:
     async def draw() -> list[Any]:
         generator = stuck(wait_max=timedelta(seconds=patience(2)))
-        first = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
-        await until_waiting(generator)
+        first = await waiting(generator, TASKS)
         late = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
         errors = await asyncio.gather(*first, *late, return_exceptions=True)
         assert generator._async_waits == {}
@@ -119,9 +120,8 @@ def test_wait_max_bounds_a_task_that_finds_the_executor_full(stuck: Stuck) -> No
 
 def test_a_cancelled_task_does_not_end_the_wait_of_the_others(stuck: Stuck, manual_clock: ManualClock) -> None:
     async def draw() -> list[int]:
-        generator = stuck(wait_max="1h")
-        tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(6)]
-        await until_waiting(generator)
+        generator = stuck()
+        tasks = await waiting(generator)
         for task in tasks[:3]:  # the one that began the wait among them
             task.cancel()
         await asyncio.wait(tasks[:3])
@@ -134,9 +134,8 @@ def test_a_cancelled_task_does_not_end_the_wait_of_the_others(stuck: Stuck, manu
 
 def test_the_last_task_that_is_cancelled_ends_the_wait(stuck: Stuck) -> None:
     async def draw() -> None:
-        generator = stuck(wait_max="1h")
-        tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(6)]
-        await until_waiting(generator)
+        generator = stuck()
+        tasks = await waiting(generator)
         for task in tasks:
             task.cancel()
         ends = await asyncio.gather(*tasks, return_exceptions=True)
@@ -150,7 +149,7 @@ def test_the_last_task_that_is_cancelled_ends_the_wait(stuck: Stuck) -> None:
 
 def test_a_coroutine_that_is_thrown_away_ends_its_wait(stuck: Stuck) -> None:
     async def draw() -> None:
-        generator = stuck(wait_max="1h")
+        generator = stuck()
         coroutine: Any = generator.next_async()
         coroutine.send(None)  # to where it waits
         coroutine.close()  # GeneratorExit, not CancelledError
@@ -161,18 +160,17 @@ def test_a_coroutine_that_is_thrown_away_ends_its_wait(stuck: Stuck) -> None:
 
 
 def test_loops_of_several_threads_wait_each_for_itself(stuck: Stuck, manual_clock: ManualClock) -> None:
-    generator = stuck(wait_max="1h")
-    waiting = threading.Barrier(4)
+    generator = stuck()
+    all_wait = threading.Barrier(4)
 
     async def draw() -> list[int]:
-        tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(20)]
-        await until_waiting(generator)
-        waiting.wait(timeout=patience(60))
+        tasks = await waiting(generator, 20)
+        all_wait.wait(timeout=patience(60))
         return list(await asyncio.gather(*tasks))
 
     with ThreadPoolExecutor(3) as threads:
         results = [threads.submit(run, draw()) for _ in range(3)]
-        waiting.wait(timeout=patience(60))
+        all_wait.wait(timeout=patience(60))
         manual_clock.advance_ms(2)
         ids = [id for result in results for id in result.result(timeout=patience(60))]
     assert distinct(ids) == 60
@@ -181,9 +179,8 @@ def test_loops_of_several_threads_wait_each_for_itself(stuck: Stuck, manual_cloc
 
 def test_closing_ends_the_wait_of_all_tasks(stuck: Stuck) -> None:
     async def draw() -> list[Any]:
-        generator = stuck(wait_max="1h")
-        tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(5)]
-        await until_waiting(generator)
+        generator = stuck()
+        tasks = await waiting(generator, 5)
         await asyncio.to_thread(generator.close)
         return list(await asyncio.gather(*tasks, return_exceptions=True))
 
