@@ -9,7 +9,6 @@
 #include "check.h"
 
 static void refused(idgen_status_t want, const char *part, idgen_config_t *config, const char *file, int line) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *g = NULL;
   check_status(idgen_create(config, &g, &err), want, &err, file, line, "idgen_create");
   check_contains(err.message, part, file, line);
@@ -20,7 +19,6 @@ static void refused(idgen_status_t want, const char *part, idgen_config_t *confi
 
 static void keys_and_values(void) {
   static const char *const typos[][2] = {{"wroker", "'worker'"}, {"segment_step", "'segment.step'"}};
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = config_with("worker", "3", NULL);
   char value[512];
   size_t size = 0;
@@ -64,7 +62,6 @@ static void write_bytes(const char *path, long offset, const unsigned char *byte
 }
 
 static void make_store(const char *url) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = config_with("kind", "segment", "store", url, "tag", "t", NULL);
   CHECK_ERR(IDGEN_OK, idgen_segment_create(config, &err));
   idgen_config_destroy(config);
@@ -80,7 +77,6 @@ static idgen_status_t open_as_nobody(void *url, idgen_error_t *err) {
 
 /* The others that SQLite's file can lead to: tests/store/sqlite_file_test.cpp. */
 void bad_stores(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   REFUSED(IDGEN_E_STORE_MISSING, "store_create", "kind", "segment", "store", "sqlite:none.db", "tag", "t");
   make_store("sqlite:good.db");
   REFUSED(IDGEN_E_TAG_UNKNOWN, "idgen segment create", "kind", "segment", "store", "sqlite:good.db", "tag", "other");

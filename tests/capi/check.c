@@ -12,6 +12,7 @@
 
 static _Atomic int passed, failed; /* host code of the tests runs in threads of the library, too */
 static _Atomic unsigned char seen[256];
+_Thread_local idgen_error_t err = IDGEN_ERROR_INIT;
 
 int check_that(int ok, const char *file, int line, const char *what) {
   if (ok) {
@@ -61,7 +62,6 @@ int check_contains(const char *text, const char *part, const char *file, int lin
 int was_seen(idgen_status_t status) { return status >= 0 && status < (int)sizeof seen && seen[status]; }
 
 idgen_config_t *config_with(const char *first_key, ...) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = NULL;
   va_list list;
   if (idgen_config_create(&config, NULL)) abort();
@@ -77,7 +77,6 @@ idgen_config_t *config_with(const char *first_key, ...) {
 }
 
 idgen_t *generator_from(idgen_config_t *config, const char *file, int line) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *generator = NULL;
   check_status(idgen_create(config, &generator, &err), IDGEN_OK, &err, file, line, "idgen_create");
   idgen_config_destroy(config);

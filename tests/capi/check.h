@@ -16,7 +16,9 @@ int was_seen(idgen_status_t status);
 
 #define CHECK(condition) check_that((condition) != 0, __FILE__, __LINE__, #condition)
 #define CHECK_CALL(want, call) check_status((call), (want), NULL, __FILE__, __LINE__, #call)
-/* For a call that fills the scope's `err`. A failure must fill it with the same status and a message. */
+/* Of this thread's latest call that was given it: a success empties it. */
+extern _Thread_local idgen_error_t err;
+/* For a call that fills `err`. A failure must fill it with the same status and a message. */
 #define CHECK_ERR(want, call) check_status((call), (want), &err, __FILE__, __LINE__, #call)
 #define CHECK_SAYS(part) check_contains(err.message, part, __FILE__, __LINE__)
 

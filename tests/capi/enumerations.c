@@ -76,7 +76,6 @@ static void statuses(void) {
 
 static void properties_can_be_set_to_their_default(void) {
   static const char *const types[] = {"integer", "number", "boolean", "duration", "instant", "text", "choice"};
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = config_with(NULL);
   const size_t count = idgen_property_count();
   CHECK(count >= 25);
@@ -108,7 +107,6 @@ static void properties_can_be_set_to_their_default(void) {
 }
 
 static void presets_parse_and_list_their_fields(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   const size_t count = idgen_layout_preset_count();
   CHECK(count >= 14);
   CHECK(strcmp(idgen_layout_preset_at(0), "default") == 0);

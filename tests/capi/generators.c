@@ -17,7 +17,6 @@ static void texts(void) {
               {IDGEN_TEXT_CROCKFORD, "1ASD13XH1F800"},
               {IDGEN_TEXT_BASE58, "4aaW4SzAyQK"},
               {IDGEN_TEXT_BASE62, "1ptWyK4WgZU"}};
-  idgen_error_t err = IDGEN_ERROR_INIT;
   const uint64_t id = 1541815603606036480u;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     char text[64];
@@ -47,7 +46,6 @@ static void texts(void) {
 }
 
 static void layouts(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_layout_t *twitter = NULL, *wide = NULL, *none = NULL;
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   CHECK_ERR(IDGEN_OK, idgen_layout_create("twitter", NULL, &twitter, &err));
@@ -90,7 +88,6 @@ static int strictly_rising(const uint64_t *ids, size_t n) {
 static int stop_at_once(void *ctx) { return ++*(int *)ctx; }
 
 void snowflakes(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *g = GENERATOR(config_with("store", "sqlite:ids.db", "store_create", "true", "layout", "twitter",
                                      "datacenter", "3", "worker", "9", "namespace", "happy", NULL));
   if (!g) return;
@@ -185,7 +182,6 @@ static void add_row(void *to, const char *name_space, const char *tag, const idg
 }
 
 void segments(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = config_with("kind", "segment", "store", "sqlite:ids.db", "tag", "orders", "segment.step",
                                        "100", "segment.runway", "0", NULL);
   idgen_t *g = NULL;
@@ -255,7 +251,6 @@ static void write_file(const char *path, const char *text) {
 }
 
 void configuration_files(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   write_file("good.toml",
              "[orders]\nkind = \"segment\"\nstore = \"sqlite:ids.db\"\n\"store_create\" = true\nsegment.step = 10\n"
              "[events]\nworker = 7\nstore = \"sqlite:ids.db\"\nepoch = 2025-01-01T00:00:00Z\n");

@@ -12,7 +12,6 @@ static idgen_t *generator;
 static idgen_layout_t *layout;
 
 static void open_one_of_each(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   config = config_with("store", "memory:handles", "store_create", "true", "kind", "segment", "tag", "t", NULL);
   CHECK_ERR(IDGEN_OK, idgen_create(config, &generator, &err));
   CHECK_ERR(IDGEN_OK, idgen_layout_create("default", NULL, &layout, &err));
@@ -35,7 +34,6 @@ static void some_log(void *ctx, int32_t level, const char *message) { (void)ctx,
 
 /* Every function that takes a generator. */
 static void generator_calls_refuse(idgen_t *wrong) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id = 7, ids[2] = {7, 7};
   size_t written = 9, size = 0;
   idgen_draw_t block = IDGEN_DRAW_INIT;
@@ -68,7 +66,6 @@ static void generator_calls_refuse(idgen_t *wrong) {
 }
 
 static void config_calls_refuse(idgen_config_t *wrong) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   size_t size = 0;
   idgen_t *made = NULL;
   int64_t now = 0;
@@ -100,7 +97,6 @@ static void config_calls_refuse(idgen_config_t *wrong) {
 }
 
 static void layout_calls_refuse(idgen_layout_t *wrong) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id = 7;
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   idgen_field_t field = IDGEN_FIELD_INIT;
@@ -114,7 +110,6 @@ static void layout_calls_refuse(idgen_layout_t *wrong) {
 }
 
 static void null_pointers_are_refused(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id = 0, ids[2];
   size_t written = 9, size = 0;
   idgen_parts_t parts = IDGEN_PARTS_INIT;
@@ -262,7 +257,6 @@ static void out_struct(idgen_status_t (*write)(void *out), uint32_t size) {
 }
 
 static void in_struct_sizes(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id = 7;
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   parts.struct_size = 0;
@@ -386,7 +380,6 @@ void struct_sizes_and_buffers(void) {
   out_struct(write_worker_show, sizeof(idgen_worker_info_t));
 
   /* A struct that is too small is noticed before anything is done. */
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT, small = {0};
   CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));
   const uint64_t max_id = info.max_id;

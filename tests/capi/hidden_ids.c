@@ -23,7 +23,6 @@ static idgen_config_t *hiding_config(void) {
 }
 
 static idgen_cipher_t *cipher_from(idgen_config_t *config) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_cipher_t *cipher = NULL;
   CHECK_ERR(IDGEN_OK, idgen_cipher_create(config, &cipher, &err));
   idgen_config_destroy(config);
@@ -31,7 +30,6 @@ static idgen_cipher_t *cipher_from(idgen_config_t *config) {
 }
 
 static void ids_hide_and_come_back(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_cipher_t *cipher = cipher_from(hiding_config());
   uint64_t hidden = 0, id = 0, some[100], out[100];
   CHECK_ERR(IDGEN_OK, idgen_cipher_hide(cipher, 5, &hidden, &err));
@@ -68,7 +66,6 @@ static void ids_hide_and_come_back(void) {
 }
 
 static void ids_of_either_length_hide_by_their_length(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_cipher_t *cipher = cipher_from(config_with("store", "memory:widened", "layout", "business64", "namespace",
                                                    "shop", "cipher.key", "file:keys", "on_full", "widen", NULL));
   idgen_wide_id_t ids[3] = {IDGEN_WIDE_ID_INIT, IDGEN_WIDE_ID_INIT, IDGEN_WIDE_ID_INIT}, hidden[3];
@@ -96,7 +93,6 @@ static void ids_of_either_length_hide_by_their_length(void) {
 }
 
 static void what_is_missing_is_said(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_cipher_t *cipher = NULL;
   idgen_config_t *config = hiding_config();
   uint64_t id = 7;
@@ -140,7 +136,6 @@ static void what_is_missing_is_said(void) {
 }
 
 static void descriptions_hold_no_key(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   char text[4096];
   size_t size = sizeof text;
   idgen_config_t *config = hiding_config();
@@ -175,7 +170,6 @@ static idgen_status_t read_keys(void *ctx, idgen_key_fn each, void *keys, idgen_
 static void release_keys(void *ctx) { ++((struct key_service *)ctx)->released; }
 
 static void keys_of_the_host(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   struct key_service service = {.versions = 1};
   idgen_keys_t keys = {.struct_size = sizeof keys, .release = release_keys};
   idgen_config_t *config = hiding_config();

@@ -23,7 +23,6 @@ void wait_until_released(const void *part) {
 }
 
 idgen_config_t *use_clock(idgen_config_t *config, struct clock *clock) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   const idgen_clock_t vtable = {
       .struct_size = sizeof vtable, .now_ns = now_ns, .sleep_ns = sleep_ns, .release = release_clock};
   CHECK_ERR(IDGEN_OK, idgen_config_set_clock(config, &vtable, clock, &err));
@@ -103,7 +102,6 @@ static idgen_status_t window_return(void *ctx, const char *name_space, uint64_t 
 static void release_store(void *ctx) { ++((struct store *)ctx)->uses.released; }
 
 idgen_config_t *use_store(idgen_config_t *config, struct store *store) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   const idgen_store_t vtable = {.struct_size = sizeof vtable,
                                 .segment_take = segment_take,
                                 .segment_return = segment_return,

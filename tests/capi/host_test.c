@@ -21,7 +21,6 @@ static idgen_t *on_clock(struct clock *clock, idgen_config_t *config) { return G
 
 /* The clock is known, so every bit of every id is. */
 static void ids_are_exact(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = on_clock(&clock, config_with("store", "memory:exact", "worker", "5", "sequence_start", "zero", NULL));
   const uint64_t tick = UINT64_C(1) << 22, base = 1000000 * tick | 5 << 12;
@@ -72,7 +71,6 @@ static void ids_are_exact(void) {
 }
 
 static void waits_are_bounded(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   uint64_t ids[4096], id = 0;
   size_t written = 0;
@@ -90,7 +88,6 @@ static void waits_are_bounded(void) {
 }
 
 static void is_released_once(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct clock first = CLOCK_AT(START_MS), second = CLOCK_AT(START_MS);
   idgen_config_t *config = config_with("store", "memory:released", "worker", "0", NULL);
   use_clock(config, &first);
@@ -135,7 +132,6 @@ void clock_set_back(void) {
   static const char *const policies[] = {"wait", "continue", "fail"};
   for (int p = 0; p < 3; ++p) {
     const int is_wait = p == 0, is_continue = p == 1, is_fail = p == 2;
-    idgen_error_t err = IDGEN_ERROR_INIT;
     RELEASED struct clock clock = CLOCK_AT(START_MS);
     idgen_t *g = on_clock(&clock, config_with("store", "memory:back", "namespace", policies[p], "worker", "1",
                                               "on_clock_back", policies[p], NULL));
@@ -160,7 +156,6 @@ void clock_set_back(void) {
 }
 
 static void segments_on_a_host_store(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct store store = {0};
   idgen_config_t *config =
       use_store(config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", NULL), &store);
@@ -190,7 +185,6 @@ static void segments_on_a_host_store(void) {
 
 /* Ids continue to the end of the reservation, then comes the host's status. */
 static void a_host_store_that_fails_while_running(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct store store = {0};
   idgen_t *g = GENERATOR(use_store(config_with("kind", "segment", "tag", "t", "segment.step", "100", "segment.runway",
                                                "0", "wait_max", "50ms", NULL),
@@ -235,7 +229,6 @@ static void a_host_store_that_fails_while_running(void) {
 }
 
 static void a_store_finds_its_failure_again_by_a_number(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct store store = {0};
   idgen_config_t *config =
       use_store(config_with("kind", "segment", "tag", "t", "segment.step", "10", "wait_max", "50ms", NULL), &store);
@@ -264,7 +257,6 @@ static void a_store_finds_its_failure_again_by_a_number(void) {
 }
 
 static void a_store_that_waits_for_its_caller_ends_the_callers_wait(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct store store = {0};
   idgen_config_t *config =
       config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", "wait_max", "1h", NULL);
@@ -288,7 +280,6 @@ static void a_store_that_waits_for_its_caller_ends_the_callers_wait(void) {
 }
 
 static void a_host_store_may_grant_up_to_the_largest_number(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *g = NULL;
   uint64_t ids[10];
   size_t written = 0;
@@ -310,7 +301,6 @@ static void a_host_store_may_grant_up_to_the_largest_number(void) {
 /* As with a row that has its own step: fewer numbers than requested, and more. */
 static void a_host_store_decides_how_much_it_grants(void) {
   static const uint64_t counts[] = {7, 5000};
-  idgen_error_t err = IDGEN_ERROR_INIT;
   for (size_t i = 0; i < 2; ++i) {
     RELEASED struct store store = {0};
     store.own_count = counts[i];
@@ -330,7 +320,6 @@ static void a_host_store_decides_how_much_it_grants(void) {
 }
 
 static void windows_on_a_host_store(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct store store = {0};
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = GENERATOR(use_clock(use_store(config_with("worker", "9", "namespace", "ns", NULL), &store), &clock));
@@ -350,7 +339,6 @@ static void windows_on_a_host_store(void) {
 }
 
 static void a_host_store_may_be_partial(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct store store = {0};
   idgen_t *g = NULL;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
@@ -393,7 +381,6 @@ static void write_log(void *ctx, int32_t level, const char *message) {
 static void release_log(void *ctx) { ++((struct log *)ctx)->uses.released; }
 
 void host_log(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   const idgen_log_t with_release = {.struct_size = sizeof with_release, .write = write_log, .release = release_log};
   const idgen_log_t without = {.struct_size = sizeof without, .write = write_log};
   RELEASED struct log log, other;

@@ -11,7 +11,6 @@ static idgen_wide_id_t narrow(uint64_t value) {
 }
 
 static void an_id_is_written_and_read_back(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_pattern_t *pattern = NULL;
   CHECK_ERR(IDGEN_OK, idgen_pattern_create("ORD-{base62:11}-{check}", NULL, NULL, &pattern, &err));
   const idgen_wide_id_t id = narrow(9007199254740991u);
@@ -38,7 +37,6 @@ static void an_id_is_written_and_read_back(void) {
 }
 
 static void the_date_is_that_of_the_id(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_layout_t *layout = NULL;
   idgen_pattern_t *pattern = NULL;
   CHECK_ERR(IDGEN_OK, idgen_layout_create("twitter", NULL, &layout, &err));
@@ -61,7 +59,6 @@ static void the_date_is_that_of_the_id(void) {
 }
 
 static void a_generator_writes_its_ids_by_its_pattern(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = NULL;
   idgen_t *generator = NULL;
   CHECK_ERR(IDGEN_OK, idgen_config_create(&config, &err));
@@ -109,7 +106,6 @@ static void a_generator_writes_its_ids_by_its_pattern(void) {
 }
 
 static void a_text_has_the_date_of_its_id_and_no_owner(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = config_with("worker", "1", "store", "memory", "namespace", "dated", "pattern",
                                        "{yyyy-MM-dd}/{decimal}", "zone", "+05:30", NULL);
   idgen_t *generator = NULL;

@@ -33,14 +33,12 @@ static idgen_route_data_t moving_data(uint64_t version) {
 }
 
 static idgen_route_table_t *table_of(idgen_route_data_t data) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_route_table_t *table = NULL;
   CHECK_ERR(IDGEN_OK, idgen_route_table_create(&data, &table, &err));
   return table;
 }
 
 static void tables(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_route_table_t *table = table_of(moving_data(7)), *read = NULL;
   idgen_route_table_info_t info = IDGEN_ROUTE_TABLE_INFO_INIT;
   CHECK_ERR(IDGEN_OK, idgen_route_table_info(table, &info, &err));
@@ -98,7 +96,6 @@ static void tables(void) {
 }
 
 static void lookups(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_route_table_t *table = table_of(moving_data(7));
   idgen_router_options_t options = IDGEN_ROUTER_OPTIONS_INIT;
   idgen_layout_t *order = NULL, *wide = NULL;
@@ -181,7 +178,6 @@ static void write_file(const char *text) {
 }
 
 static void swaps_and_files(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_router_stats_t stats = IDGEN_ROUTER_STATS_INIT;
   idgen_route_table_t *one = table_of(some_data(1)), *two = table_of(moving_data(2)), *copy = NULL;
   idgen_router_t *router = NULL;

@@ -137,7 +137,6 @@ static const idgen_store_t kRows = {.struct_size = sizeof kRows,
 
 /* A snowflake's configuration on the table, at the clock. */
 static idgen_config_t *at(struct table *table, struct clock *clock, const char *worker) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = config_with("worker", worker, "namespace", "shop", "worker_wait", "0", "wait_max", "0",
                                        "sequence_start", "zero", NULL);
   CHECK_ERR(IDGEN_OK, idgen_config_set_store(config, &kRows, table, &err));
@@ -173,7 +172,6 @@ static idgen_stats_t draw_until_asked(idgen_t *g) {
 }
 
 static void a_worker_is_taken_renewed_in_one_step_and_given_back(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   RELEASED struct clock clock = CLOCK_AT(START_MS + 40);
   idgen_t *g = GENERATOR(at(&table, &clock, "7"));
@@ -206,7 +204,6 @@ static void a_worker_is_taken_renewed_in_one_step_and_given_back(void) {
 }
 
 static void a_second_owner_is_refused_until_the_lease_has_ended(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   RELEASED struct clock clock = CLOCK_AT(START_MS), later = CLOCK_AT(START_MS);
   idgen_t *first = GENERATOR(at(&table, &clock, "7")), *second = NULL;
@@ -238,7 +235,6 @@ static void a_second_owner_is_refused_until_the_lease_has_ended(void) {
 }
 
 static void a_clock_that_is_ahead_of_the_stores_reserves_nothing(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   RELEASED struct clock clock = CLOCK_AT(START_MS + 20001);
   idgen_t *g = NULL;
@@ -258,7 +254,6 @@ static void a_clock_that_is_ahead_of_the_stores_reserves_nothing(void) {
 }
 
 static int64_t next_unix_ms(idgen_t *g) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id = 0;
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
@@ -267,7 +262,6 @@ static int64_t next_unix_ms(idgen_t *g) {
 }
 
 static void a_change_whose_answer_is_lost_is_burned(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = NULL;
@@ -294,7 +288,6 @@ static void a_change_whose_answer_is_lost_is_burned(void) {
 }
 
 static void another_layout_is_refused(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = NULL;
@@ -315,7 +308,6 @@ static void count_worker(void *ctx, const idgen_worker_info_t *info) {
 }
 
 static void a_worker_that_is_auto_is_leased_and_workers_are_shown_listed_and_repaired(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *first = GENERATOR(at(&table, &clock, "auto")), *second = GENERATOR(at(&table, &clock, "auto"));
@@ -356,7 +348,6 @@ static void a_worker_that_is_auto_is_leased_and_workers_are_shown_listed_and_rep
 }
 
 static void a_row_that_cannot_be_is_damage(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *g = NULL;
   for (int i = 0; i < 4; ++i) {
     RELEASED struct table table = TABLE;
@@ -376,7 +367,6 @@ static void a_row_that_cannot_be_is_damage(void) {
 }
 
 static void a_table_that_fails_is_told_by_its_own_words(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = NULL;
@@ -393,7 +383,6 @@ static idgen_status_t next_in_child(void *generator, idgen_error_t *err) {
 }
 
 static void a_forked_child_is_refused(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_t *g = GENERATOR(at(&table, &clock, "auto"));
@@ -413,7 +402,6 @@ static idgen_status_t some_window(void *ctx, const idgen_window_request_t *reque
 }
 
 static void a_table_of_functions_is_whole_or_refused(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct table table = TABLE;
   idgen_config_t *config = config_with("worker", "7", "namespace", "shop", NULL);
   idgen_store_t store = kRows;
@@ -439,7 +427,6 @@ static void a_table_of_functions_is_whole_or_refused(void) {
 }
 
 static void a_store_that_only_takes_windows_or_segments_says_what_it_lacks(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *g = NULL;
   idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
   idgen_store_t store = {.struct_size = sizeof store, .window_take = some_window};

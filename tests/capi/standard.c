@@ -16,7 +16,6 @@ static void each_is_made_and_read_back(void) {
               {IDGEN_STANDARD_UUID7, 7, 1, 36},
               {IDGEN_STANDARD_ULID, 0, 1, 26},
               {IDGEN_STANDARD_OBJECT_ID, 0, 1, 24}};
-  idgen_error_t err = IDGEN_ERROR_INIT;
   const int64_t began = time(NULL);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     const int32_t standard = rows[i].standard;
@@ -54,7 +53,6 @@ static void each_is_made_and_read_back(void) {
 
 static void what_is_none_is_refused(void) {
   static const int32_t unknown[] = {-1, 5, INT32_MAX, INT32_MIN};
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_standard_parts_t parts = IDGEN_STANDARD_PARTS_INIT;
   uint8_t id[16] = {0};
   char text[40];

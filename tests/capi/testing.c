@@ -8,7 +8,6 @@
 #include "host.h"
 
 static idgen_t *for_tests(idgen_config_t *config, int64_t start) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t first = 0;
   CHECK_ERR(IDGEN_OK, idgen_test_begin(config, start, 0, &first, &err));
   CHECK(first == UINT64_C(1767225600000));
@@ -16,7 +15,6 @@ static idgen_t *for_tests(idgen_config_t *config, int64_t start) {
 }
 
 static void next_is(idgen_t *generator, uint64_t wanted) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id = 0;
   CHECK_ERR(IDGEN_OK, idgen_next(generator, &id, &err));
   CHECK(id == wanted);
@@ -28,7 +26,6 @@ static void each_begins_afresh_at_its_start(void) {
     next_is(g, 1000);
     next_is(g, 1001);
     idgen_view_t view = IDGEN_VIEW_INIT;
-    idgen_error_t err = IDGEN_ERROR_INIT;
     CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_view(g, &view, &err));
     CHECK(idgen_wait_max_ns(g) > 0);
     idgen_destroy(g);
@@ -36,7 +33,6 @@ static void each_begins_afresh_at_its_start(void) {
 }
 
 static void calls_fail_as_told_and_draw_nothing(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *g = for_tests(config_with("kind", "segment", NULL), IDGEN_TEST_UNSET);
   uint64_t id = 0, ids[10] = {0};
   size_t written = 0, size = 100;
@@ -72,7 +68,6 @@ static void calls_fail_as_told_and_draw_nothing(void) {
 }
 
 static void ids_with_an_owner_fail_too(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *g = for_tests(config_with("kind", "business", NULL), 7);
   uint64_t id = 0, ids[3];
   const int64_t owners[] = {1, 2, 3};
@@ -91,7 +86,6 @@ static void ids_with_an_owner_fail_too(void) {
 }
 
 static void what_fails_by_itself_does_not_count(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   RELEASED struct clock clock = CLOCK_AT(START_MS);
   idgen_config_t *config = config_with("worker", "1", "on_clock_back", "fail", NULL);
   uint64_t first = 0, id = 0, ids[2];
@@ -114,7 +108,6 @@ static void what_fails_by_itself_does_not_count(void) {
 }
 
 static void what_does_not_apply_is_refused(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t first = 0;
   const struct {
     const char *kind;

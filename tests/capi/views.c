@@ -22,7 +22,6 @@ static idgen_t *snowflake(const char *name_space) {
 }
 
 static void a_view_and_calls_count_as_one(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *generator = segment("one", "10");
   idgen_view_t view = IDGEN_VIEW_INIT;
   CHECK_ERR(IDGEN_OK, idgen_view(generator, &view, &err));
@@ -45,7 +44,6 @@ static void a_view_and_calls_count_as_one(void) {
 
 /* A number drawn beyond the range is the id all the same, whichever call goes on with it. */
 static void what_was_drawn_beyond_the_range_is_not_lost(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *generator = segment("beyond", "10");
   idgen_view_t view = IDGEN_VIEW_INIT;
   CHECK_ERR(IDGEN_OK, idgen_view(generator, &view, &err));
@@ -69,7 +67,6 @@ static void what_was_drawn_beyond_the_range_is_not_lost(void) {
 }
 
 static void what_nobody_drew_is_not_used(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *counter = segment("undrawn", "1000"), *clock = snowflake("undrawn");
   uint64_t id = 0;
   CHECK_ERR(IDGEN_OK, idgen_next(counter, &id, &err));
@@ -91,7 +88,6 @@ static void what_nobody_drew_is_not_used(void) {
 
 /* Only numbers that age can be taken back from the words that they are drawn from. */
 static void a_view_says_whether_its_ranges_can_be_remembered(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *lasting = segment("lasting", "10"), *clock = snowflake("lasting"),
           *ageing = GENERATOR(config_with("kind", "segment", "store", "sqlite:views.db", "store_create", "true", "tag",
                                           "ageing", "segment.max_age", "1h", NULL));
@@ -109,7 +105,6 @@ static void a_view_says_whether_its_ranges_can_be_remembered(void) {
 
 /* A number of an earlier page, which the generator has left, is another one's on a later page. */
 static void a_number_from_before_two_resets_is_not_used_twice(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *generator = segment("reset", "10");
   idgen_view_t view = IDGEN_VIEW_INIT;
   uint64_t drawn = 0, id = 0;
@@ -157,7 +152,6 @@ static idgen_status_t draw_from_both(void *argument, idgen_error_t *err) {
 
 /* After a reset a handle draws from another page than the one on which a child begins. */
 static void a_child_of_a_process_that_was_reset_issues_nothing_twice(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   struct moved moved = {.generator = segment("child", "1000")};
   idgen_view_t view = IDGEN_VIEW_INIT;
   uint64_t id = 0;
@@ -172,7 +166,6 @@ static void a_child_of_a_process_that_was_reset_issues_nothing_twice(void) {
 }
 
 static void snowflakes_are_drawn_by_the_callers_clock(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *generator = snowflake("clock");
   idgen_view_t view = IDGEN_VIEW_INIT;
   CHECK_ERR(IDGEN_OK, idgen_view(generator, &view, &err));
@@ -215,7 +208,6 @@ static void not_every_generator_has_one(void) {
               {"layout", "business64", "kind", "business", "owner"},
               {"sequence_start", "random", "worker", "3", "sequence_start"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-    idgen_error_t err = IDGEN_ERROR_INIT;
     idgen_t *generator = GENERATOR(config_with("store", "memory", "store_create", "true", "tag", rows[i].key,
                                                rows[i].key, rows[i].value, rows[i].more, rows[i].its, NULL));
     idgen_view_t view = IDGEN_VIEW_INIT;
@@ -227,7 +219,6 @@ static void not_every_generator_has_one(void) {
 }
 
 static void a_view_of_another_version_is_drawn_from_by_the_call(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *generator = segment("version", "10");
   idgen_view_t view = IDGEN_VIEW_INIT;
   uint64_t id = 0;
@@ -249,7 +240,6 @@ static void a_view_of_another_version_is_drawn_from_by_the_call(void) {
 }
 
 static void a_closed_generator_gives_nothing_though_another_has_its_worker(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *first = snowflake("shared"), *second = snowflake("shared"), *counter = segment("closed", "100");
   idgen_view_t view = IDGEN_VIEW_INIT, of_counter = IDGEN_VIEW_INIT;
   uint64_t id = 0;
@@ -281,7 +271,6 @@ static idgen_status_t draw_one(void *argument, idgen_error_t *err) {
 }
 
 static void a_forked_child_draws_from_its_own_reservation(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   struct pair pair = {.generator = segment("forked", "50"), .view = IDGEN_VIEW_INIT};
   CHECK_ERR(IDGEN_OK, idgen_view(pair.generator, &pair.view, &err));
   CHECK_ERR(IDGEN_OK, idgen_view_next(pair.generator, &pair.view, &pair.id, &err));
@@ -296,7 +285,6 @@ static int count_down(void *left) { return --*(int *)left < 0; }
 
 /* All of an hour has been waited elsewhere: a minute that is used up is not waited for. */
 static void what_was_waited_elsewhere_counts(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_t *generator = GENERATOR(config_with("layout", "time:32x60000ms sequence:1", "store", "memory", "max_ahead",
                                              "2m", "wait_max", "1h", "namespace", "waited", NULL));
   uint64_t id = 0, before = 0;
@@ -369,7 +357,6 @@ static int by_value(const void *a, const void *b) {
 }
 
 static void threads_of_both_kinds_share_what_there_is(idgen_t *generator, int each) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_view_t view = IDGEN_VIEW_INIT;
   CHECK_ERR(IDGEN_OK, idgen_view(generator, &view, &err));
   const int all = kThreads * each;
