@@ -65,7 +65,7 @@ constexpr idgen_keys_t kKeys{sizeof kKeys, 0,
 // The calls' subject: one store, with a tag and a worker, and a cipher.
 struct Scene {
   TempFolder folder;
-  const std::string url = folder.url("ids.db");
+  const std::string url = folder.url();
   const std::string toml = folder.file("idgen.toml");
   Config segment{{{"kind", "segment"},
                   {"tag", "t"},

@@ -13,8 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <sstream>
-#include <thread>
 
 #include "patience.hpp"
 #include "runtime/fake_vmclock.hpp"
@@ -115,13 +113,8 @@ Drawn draw_in_copies(Ids& ids, const std::function<idgen_status_t()>& restored) 
 }
 
 Settings segment(const TempFolder& folder, const char* order) {
-  return {{"kind", "segment"},
-          {"tag", "t"},
-          {"store", folder.url("ids.db")},
-          {"segment.step", "100"},
-          {"segment.runway", "0"},
-          {"order", order},
-          {"wait_max", "30s"}};  // clang-format off
+  return {{"kind", "segment"},     {"tag", "t"},     {"store", folder.url()}, {"segment.step", "100"},
+          {"segment.runway", "0"}, {"order", order}, {"wait_max", "30s"}};  // clang-format off
 }
 // clang-format on
 
@@ -135,16 +128,21 @@ class Copies : public testing::TestWithParam<const char*> {
               })),
               0);
   }
+  // A generator that has drawn.
+  void with_ids(const std::function<void(Ids&)>& body) {
+    in_child([&] {
+      StoreFolder folder;
+      Ids ids(segment(folder, GetParam()));
+      ids.next();
+      body(ids);
+    });
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Order, Copies, testing::Values("strict", "relaxed"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(Copies, DrawDifferentIdsAfterAQuiescedCheckpoint) {
-  in_child([] {
-    TempFolder folder;
-    make_store(folder.url("ids.db"));
-    Ids ids(segment(folder, GetParam()));
-    ids.next();
+  with_ids([](Ids& ids) {
     ASSERT_EQ(idgen_quiesce(nullptr), IDGEN_OK);
     ASSERT_GT(keep_pages_on_fork(), 0);
     const Drawn drawn = draw_in_copies(ids, [] { return idgen_reset(nullptr); });
@@ -154,23 +152,14 @@ TEST_P(Copies, DrawDifferentIdsAfterAQuiescedCheckpoint) {
 }
 
 TEST_P(Copies, DrawDifferentIdsAfterAResetThatNobodyPreparedFor) {
-  in_child([] {
-    TempFolder folder;
-    make_store(folder.url("ids.db"));
-    Ids ids(segment(folder, GetParam()));
-    ids.next();
+  with_ids([](Ids& ids) {
     ASSERT_GT(keep_pages_on_fork(), 0);
-    const Drawn drawn = draw_in_copies(ids, [] { return idgen_reset(nullptr); });
-    EXPECT_EQ(drawn.duplicates(), 0u);
+    EXPECT_EQ(draw_in_copies(ids, [] { return idgen_reset(nullptr); }).duplicates(), 0u);
   });
 }
 
 TEST_P(Copies, WithoutAResetRepeatIds) {
-  in_child([] {
-    TempFolder folder;
-    make_store(folder.url("ids.db"));
-    Ids ids(segment(folder, GetParam()));
-    ids.next();
+  with_ids([](Ids& ids) {
     ASSERT_GT(keep_pages_on_fork(), 0);
     EXPECT_GT(draw_in_copies(ids, [] { return IDGEN_OK; }).duplicates(), 0u) << "or these copies are none";
   });
@@ -178,9 +167,8 @@ TEST_P(Copies, WithoutAResetRepeatIds) {
 
 TEST(CopiesOfALeasedWorker, LeaseTheirOwnAfterAQuiescedCheckpoint) {
   EXPECT_EQ(wait_for(spawn([] {
-              TempFolder folder;
-              make_store(folder.url("ids.db"));
-              Ids ids({{"worker", "auto"}, {"store", folder.url("ids.db")}, {"wait_max", "30s"}});
+              StoreFolder folder;
+              Ids ids({{"worker", "auto"}, {"store", folder.url()}, {"wait_max", "30s"}});
               ids.next();
               if (idgen_quiesce(nullptr) != IDGEN_OK || keep_pages_on_fork() == 0) return 1;
               return draw_in_copies(ids, [] { return idgen_reset(nullptr); }).duplicates() == 0 ? 0 : 2;
@@ -215,8 +203,7 @@ class CopiesOfAMachine : public Copies {
     in_child([&] {
       FakeVmclock device(7);
       vmclock = device.path();
-      TempFolder folder;
-      make_store(folder.url("ids.db"));
+      StoreFolder folder;
       Ids ids(segment(folder, GetParam()));
       for (std::size_t i = 0; i < drawn; ++i) ids.next();
       ASSERT_GT(keep_pages_on_fork(), 0);
@@ -326,18 +313,15 @@ void draw_beside_the_original(const Settings& settings) {
 
 TEST_P(CopiesOfAMachine, NoticeByThemselvesWithinATenthOfASecond) {
   in_child([] {
-    TempFolder folder;
-    make_store(folder.url("ids.db"));
+    StoreFolder folder;
     draw_beside_the_original(segment(folder, GetParam()));
   });
 }
 
 TEST_P(CopiesOfAMachine, LeaseAWorkerOfTheirOwn) {
   in_child([] {
-    TempFolder folder;
-    make_store(folder.url("ids.db"));
-    draw_beside_the_original(
-        {{"worker", "auto"}, {"store", folder.url("ids.db")}, {"wait_max", "30s"}, {"order", GetParam()}});
+    StoreFolder folder;
+    draw_beside_the_original({{"worker", "auto"}, {"store", folder.url()}, {"wait_max", "30s"}, {"order", GetParam()}});
   });
 }
 

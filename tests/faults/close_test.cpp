@@ -87,7 +87,7 @@ void close_ends_all_calls_and_gives_back_only_what_is_unused(const Settings& set
 }
 
 Settings with(const TempFolder& folder, Settings settings) {
-  settings.insert(settings.end(), {{"store", folder.url("ids.db")}, {"store_create", "true"}});
+  settings.insert(settings.end(), {{"store", folder.url()}, {"store_create", "true"}});
   return settings;
 }
 

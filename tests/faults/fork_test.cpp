@@ -1,6 +1,5 @@
 // Children: by fork(), by a raw clone(), by the hundred, and while other threads draw.
 #include <idgen/standard.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,10 +37,9 @@ INSTANTIATE_TEST_SUITE_P(By, Forks, testing::Values(IDGEN_WAYS),
                          [](const auto& info) { return info.param == By::fork ? "Fork" : "RawClone"; });
 
 TEST_P(Forks, GiveAChildASegmentOfItsOwn) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
+  StoreFolder folder;
   for (const char* order : {"strict", "relaxed"}) {
-    Ids ids({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"order", order}});
+    Ids ids({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url()}, {"order", order}});
     ASSERT_TRUE(ids) << ids.outcome().message;
     constexpr std::size_t kDraws = 30'000;
     std::vector<std::uint64_t> parents, childs;
@@ -94,15 +92,19 @@ TEST_P(Forks, GiveAChildStandardIdsOfItsOwn) {
     const std::set<Id> all(drawn.data(), drawn.data() + (kChildren + 1) * kDraws);
     EXPECT_EQ(all.size(), (kChildren + 1) * kDraws);
     EXPECT_FALSE(all.contains(Id{}));
+    if (standard != IDGEN_STANDARD_OBJECT_ID) continue;
+    std::set<std::string> processes;  // of each process the same bytes, and of no two
+    for (std::size_t c = 0; c <= kChildren; ++c)
+      processes.emplace(drawn[c * kDraws].begin() + 4, drawn[c * kDraws].begin() + 9);
+    EXPECT_EQ(processes.size(), kChildren + 1);
   }
   report("%zu UUIDs, ULIDs and ObjectIds of a parent and %zu children, all different", 4 * (kChildren + 1) * kDraws,
          kChildren);
 }
 
 TEST_P(Forks, RefuseAChildWhatOnlyTheParentCanHave) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
-  const std::string url = folder.url("ids.db");
+  StoreFolder folder;
+  const std::string url = folder.url();
   const std::vector<std::pair<Settings, std::string>> cases = {
       {{{"worker", "1"}, {"store", url}}, "worker 1"},
       {{{"worker", "2"}, {"store", url}, {"order", "relaxed"}}, "worker 2"},
@@ -137,7 +139,7 @@ TEST_P(Forks, RefuseAChildWhatOnlyTheParentCanHave) {
 // What a child does with its copy of the handle does not affect the parent's lease.
 TEST_P(Forks, LeaveTheParentsWorkerAloneWhenTheChildClosesAndDestroys) {
   TempFolder folder;
-  const Settings settings = {{"worker", "5"}, {"store", folder.url("ids.db")}, {"store_create", "true"}};
+  const Settings settings = {{"worker", "5"}, {"store", folder.url()}, {"store_create", "true"}};
   Ids ids(settings);
   ASSERT_TRUE(ids) << ids.outcome().message;
   const std::uint64_t before = ids.next();
@@ -149,7 +151,7 @@ TEST_P(Forks, LeaveTheParentsWorkerAloneWhenTheChildClosesAndDestroys) {
   const pid_t child = spawn_by(GetParam(), [&] {
     if (ids.close().status != IDGEN_OK) return 1;
     ids = Ids();  // destroys
-    Ids same(settings), other({{"worker", "6"}, {"store", folder.url("ids.db")}});
+    Ids same(settings), other({{"worker", "6"}, {"store", folder.url()}});
     if (same.outcome().status != IDGEN_E_WORKER_BUSY) return 2;
     return other && other.next() ? 0 : 3;
   });
@@ -162,15 +164,14 @@ TEST_P(Forks, LeaveTheParentsWorkerAloneWhenTheChildClosesAndDestroys) {
 }
 
 TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
+  StoreFolder folder;
   constexpr std::size_t kGenerations = 5, kDraws = 2000;
   // A raw clone must not hit a store transaction (that has a test of its own): no refill is due before the mark of a
   // large segment.
   Ids ids({{"kind", "segment"},
            {"tag", "t"},
            {"segment.step", GetParam() == By::fork ? "700" : "100000"},
-           {"store", folder.url("ids.db")}});
+           {"store", folder.url()}});
   ASSERT_TRUE(ids) << ids.outcome().message;
   Shared<std::uint64_t> drawn(kGenerations * kDraws);
   std::function<int(std::size_t)> generation = [&](std::size_t n) {
@@ -205,7 +206,7 @@ TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
   const std::size_t children = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : 100 / kSlower + 1;
   constexpr std::size_t kDraws = 10;
   TempFolder folder;
-  const std::string url = folder.url("ids.db");
+  const std::string url = folder.url();
   make_store(url);
   Ids events({{"worker", "auto"}, {"store", url}});
   Ids orders({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"store", url}});
@@ -250,10 +251,9 @@ TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 // The lock of the slow path, the store and the background thread are all in use at the moment of the fork.
 TEST(ForkWhileThreadsDraw, GivesAHundredChildrenDifferentIds) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
+  StoreFolder folder;
   constexpr std::size_t kChildren = 100, kDraws = 50, kThreads = 3;
-  const std::string url = folder.url("ids.db");
+  const std::string url = folder.url();
   Ids ids({{"kind", "segment"},
            {"tag", "t"},
            {"segment.step", "300"},
@@ -311,13 +311,12 @@ TEST(ForkWhileThreadsDraw, GivesAHundredChildrenDifferentIds) {
 
 // The fork page needs no handler: whatever the parent's threads are doing, the child finds none of their numbers.
 TEST(RawCloneWhileThreadsDraw, LeavesTheChildNoNumberOfItsParent) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
+  StoreFolder folder;
   constexpr std::size_t kChildren = 100, kDraws = 20;
   Ids ids({{"kind", "segment"},
            {"tag", "t"},
            {"segment.step", "2000"},
-           {"store", folder.url("ids.db")},
+           {"store", folder.url()},
            {"wait_max", "60s"},
            {"store_timeout", "60s"}});
   ASSERT_TRUE(ids) << ids.outcome().message;

@@ -60,8 +60,7 @@ class Gate {
 };
 
 TEST(HostCode, AStoreThatHangsDelaysNoGeneratorOfAnotherStore) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
+  StoreFolder folder;
   const Config hanging({{"kind", "segment"}, {"tag", "a"}, {"segment.step", "10"}, {"wait_max", "100ms"}});
   HostStore store;
   store.use_in(hanging);
@@ -74,11 +73,8 @@ TEST(HostCode, AStoreThatHangsDelaysNoGeneratorOfAnotherStore) {
   std::uint64_t id = 0;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(idgen_try_next(a, &id), IDGEN_OK);
   entered.wait();
-  Ids b({{"kind", "segment"},
-         {"tag", "t"},
-         {"store", folder.url("ids.db")},
-         {"segment.step", "1000"},
-         {"segment.runway", "0"}});
+  Ids b(
+      {{"kind", "segment"}, {"tag", "t"}, {"store", folder.url()}, {"segment.step", "1000"}, {"segment.runway", "0"}});
   ASSERT_TRUE(b) << b.outcome().message;
   for (int i = 0; i < 50'000; ++i) ASSERT_NE(b.next(), 0u) << i << ": " << b.outcome().message;
   EXPECT_EQ(b.close().status, IDGEN_OK);
@@ -163,9 +159,8 @@ TEST(HostCode, AStoreMayDrawFromAnotherGeneratorOnAnyStoreItsOwnIncluded) {
 }
 
 TEST(HostCode, ALogThatHangsInAForkedChildHoldsUpNoOtherThread) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
-  const Config config({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"segment.step", "10"}});
+  StoreFolder folder;
+  const Config config({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url()}, {"segment.step", "10"}});
   struct Said {
     Gate entered, go_on;
   } said;
@@ -250,11 +245,10 @@ TEST(HostCode, ACancelledCallbackThatForksGivesTheChildForkedOrNumbersOfItsOwn) 
   };
   for (int i = 0; i < 6; ++i) {
     const auto& [name, wait] = waits[i / 2];
-    TempFolder folder;
-    make_store(folder.url("ids.db"));
+    StoreFolder folder;
     const Config config({{"kind", "segment"},
                          {"tag", "t"},
-                         {"store", folder.url("ids.db")},
+                         {"store", folder.url()},
                          {"segment.step", "1"},
                          {"segment.runway", "0"},
                          {"store_timeout", "60s"},
@@ -328,7 +322,7 @@ TEST(HostCode, AClockThatForksGivesTheChildNothingOfItsParents) {
           [](void* ctx, std::uint64_t ns) { static_cast<Host*>(ctx)->now_ns += static_cast<std::int64_t>(ns); },
           nullptr};
       const Config config({{"worker", "1"},
-                           {"store", folder.url("ids.db")},
+                           {"store", folder.url()},
                            {"store_create", "true"},
                            {"layout", "time:41ms worker:10 sequence:1"},
                            {"order", order},
@@ -412,10 +406,13 @@ TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
   }
 }
 
-// What pthread_cancel throws must not be caught: a thread is cancelled when it enters a call, never within.
-TEST(HostCode, AThreadIsCancelledOutsideOfCallsAndTheGeneratorGoesOn) {
-  const auto cancel_a_waiting_thread = [](idgen_t* generator, const std::function<void()>& is_waiting,
-                                          const std::function<void()>& let_go) {
+// A thread that waits for the store: cancel_test.cpp. This one waits for the clock, with the sequence used up again and
+// again.
+TEST(HostCode, AThreadThatWaitsForTheClockIsCancelledOutsideOfTheCall) {
+  const pid_t child = spawn([&] {
+    const Config timed(
+        {{"worker", "1"}, {"store", "memory"}, {"layout", "time:41ms worker:10 sequence:2"}, {"wait_max", "1s"}});
+    idgen_t* const snowflake = timed.open();
     pthread_t thread;
     const auto draw = [](void* of) -> void* {
       std::uint64_t id = 0;
@@ -424,47 +421,16 @@ TEST(HostCode, AThreadIsCancelledOutsideOfCallsAndTheGeneratorGoesOn) {
       pthread_testcancel();
       return nullptr;
     };
-    EXPECT_EQ(pthread_create(&thread, nullptr, draw, generator), 0);
-    is_waiting();
+    EXPECT_EQ(pthread_create(&thread, nullptr, draw, snowflake), 0);
+    idgen_stats_t stats = IDGEN_STATS_INIT;
+    EXPECT_TRUE(becomes_true([&] { return idgen_stats(snowflake, &stats, nullptr) != IDGEN_OK || stats.waits >= 5; }))
+        << "no thread waits for the clock";
     EXPECT_EQ(pthread_cancel(thread), 0);
-    let_go();
+    (void)idgen_close(snowflake, nullptr);
     void* result = nullptr;
     EXPECT_EQ(pthread_join(thread, &result), 0);
-    return result == PTHREAD_CANCELED;
-  };
-  const pid_t child = spawn([&] {
-    const Config config({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"wait_max", "1s"}});
-    HostStore store;
-    store.use_in(config);
-    idgen_t* const generator = config.open();
-    Gate entered, gate;
-    store.before = [&](const std::string&) {
-      entered.open();
-      gate.wait();
-    };
-    if (!cancel_a_waiting_thread(
-            generator, [&] { entered.wait(); }, [] {}))
-      return 1;
-    gate.open();
-    std::uint64_t id = 0;
-    if (idgen_next(generator, &id, nullptr) != IDGEN_OK) return 2;
-    idgen_destroy(generator);
-
-    // The same while it waits for the clock, with the sequence used up again and again.
-    const Config timed(
-        {{"worker", "1"}, {"store", "memory"}, {"layout", "time:41ms worker:10 sequence:2"}, {"wait_max", "1s"}});
-    idgen_t* const snowflake = timed.open();
-    idgen_stats_t stats = IDGEN_STATS_INIT;
-    const bool cancelled = cancel_a_waiting_thread(
-        snowflake,
-        [&] {
-          EXPECT_TRUE(becomes_true([&] {
-            return idgen_stats(snowflake, &stats, nullptr) != IDGEN_OK || stats.waits >= 5;
-          })) << "no thread waits for the clock";
-        },
-        [&] { (void)idgen_close(snowflake, nullptr); });
     idgen_destroy(snowflake);
-    return cancelled ? 0 : 3;
+    return result == PTHREAD_CANCELED ? 0 : 3;
   });
   EXPECT_EQ(wait_for(child), 0);
 }

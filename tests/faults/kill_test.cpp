@@ -95,18 +95,17 @@ void no_kill_repeats_an_id_or_makes_the_next_life_wait(const Settings& settings)
 TEST(Kill, NeverRepeatsASnowflakeNorMakesTheNextLifeWait) {
   TempFolder folder;
   no_kill_repeats_an_id_or_makes_the_next_life_wait({{"worker", "7"},
-                                                     {"store", folder.url("ids.db")},
+                                                     {"store", folder.url()},
                                                      {"store_create", "true"},
                                                      {"worker_wait", "0ms"},
                                                      {"on_clock_back", "fail"}});
 }
 
 TEST(Kill, NeverRepeatsASegmentIdNorMakesTheNextLifeWait) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
+  StoreFolder folder;
   no_kill_repeats_an_id_or_makes_the_next_life_wait({{"kind", "segment"},
                                                      {"tag", "t"},
-                                                     {"store", folder.url("ids.db")},
+                                                     {"store", folder.url()},
                                                      {"segment.step", "100000"},
                                                      {"wait_max", "30s"},
                                                      {"store_timeout", "30s"}});
@@ -114,8 +113,7 @@ TEST(Kill, NeverRepeatsASegmentIdNorMakesTheNextLifeWait) {
 
 // Killed before the first id, between the commit of the reservation and its use.
 TEST(Kill, DuringCreationLosesNothingButNumbers) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
+  StoreFolder folder;
   std::mt19937 random(7);
   int killed_while_creating = 0;
   for (int round = 0; round < kKills; ++round) {
@@ -123,8 +121,8 @@ TEST(Kill, DuringCreationLosesNothingButNumbers) {
     const bool is_segment = round % 2 != 0;
     const pid_t child = spawn([&]() -> int {
       *stage.data() = 1;
-      Ids ids(is_segment ? Settings{{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}}
-                         : Settings{{"worker", "7"}, {"store", folder.url("ids.db")}});
+      Ids ids(is_segment ? Settings{{"kind", "segment"}, {"tag", "t"}, {"store", folder.url()}}
+                         : Settings{{"worker", "7"}, {"store", folder.url()}});
       *stage.data() = ids ? 2 : 3;
       for (;;) pause();
     });
@@ -136,7 +134,7 @@ TEST(Kill, DuringCreationLosesNothingButNumbers) {
     ASSERT_NE(stage->load(), 3);
     killed_while_creating += *stage.data() == 1;
     if (round % 10 == 9) {
-      Ids ids({{"worker", "7"}, {"store", folder.url("ids.db")}});
+      Ids ids({{"worker", "7"}, {"store", folder.url()}});
       ASSERT_TRUE(ids) << ids.outcome().message;
       ASSERT_NE(ids.next(), 0u) << ids.outcome().message;
     }

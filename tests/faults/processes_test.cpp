@@ -44,19 +44,17 @@ void processes_draw_no_id_twice(const std::function<Settings(std::size_t)>& sett
 }
 
 TEST(Processes, DrawNoIdOfASharedTagTwice) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
+  StoreFolder folder;
   processes_draw_no_id_twice([&](std::size_t) {
-    return Settings{{"kind", "segment"},       {"tag", "t"},
-                    {"segment.step", "20000"}, {"store", folder.url("ids.db")},
-                    {"store_timeout", "60s"},  {"wait_max", "60s"}};
+    return Settings{{"kind", "segment"},      {"tag", "t"},       {"segment.step", "20000"}, {"store", folder.url()},
+                    {"store_timeout", "60s"}, {"wait_max", "60s"}};
   });
 }
 
 TEST(Processes, DrawNoSnowflakeOfDifferentWorkersTwice) {
   TempFolder folder;
   processes_draw_no_id_twice([&](std::size_t p) {
-    return Settings{{"worker", std::to_string(p)}, {"store", folder.url("ids.db")},
+    return Settings{{"worker", std::to_string(p)}, {"store", folder.url()},
                     {"store_create", "true"},      {"store_timeout", "60s"},
                     {"wait_max", "60s"},           {"layout", "time:41ms worker:4 sequence:18"}};
   });
@@ -77,7 +75,7 @@ TEST(ASecondCopyOfTheLibrary, IsRefusedAWorkerOfTheFirst) {
   const auto destroy = reinterpret_cast<decltype(&idgen_destroy)>(dlsym(copy, "idgen_destroy"));
   ASSERT_NE(create, &idgen_create) << "not a copy";
 
-  const Settings settings{{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}};
+  const Settings settings{{"worker", "1"}, {"store", folder.url()}, {"store_create", "true"}};
   Ids ids(settings);
   ASSERT_TRUE(ids) << ids.outcome().message;
   idgen_config_t* config = nullptr;

@@ -6,11 +6,9 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <thread>
 
 #include "patience.hpp"
 #include "support.hpp"
@@ -67,9 +65,8 @@ bool has_granted(Ids& ids, std::uint64_t ranges) {
 }
 
 TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
-  Ids ids(segment(folder.url("ids.db")));
+  StoreFolder folder;
+  Ids ids(segment(folder.url()));
   ASSERT_TRUE(ids) << ids.outcome().message;
   std::vector<std::uint64_t> drawn;
   draw_all(ids, drawn, 1500);  // the second segment is in use, so the first of what follows is reserved already
@@ -104,7 +101,7 @@ TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
 TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
   TempFolder folder;
   Ids ids({{"worker", "1"},
-           {"store", folder.url("ids.db")},
+           {"store", folder.url()},
            {"store_create", "true"},
            {"window", "1s"},
            {"wait_max", "300ms"},
@@ -129,7 +126,7 @@ TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
 TEST(StoreLockedByAnother, StillClosesAndFreesTheWorker) {
   TempFolder folder;
   const Settings settings = {
-      {"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"store_timeout", "100ms"}};
+      {"worker", "1"}, {"store", folder.url()}, {"store_create", "true"}, {"store_timeout", "100ms"}};
   Ids ids(settings);
   const std::uint64_t before = ids.next();
   ASSERT_NE(before, 0u) << ids.outcome().message;
@@ -147,9 +144,8 @@ TEST(StoreLockedByAnother, StillClosesAndFreesTheWorker) {
 
 TEST(StoreFileDeleted, IsNoticedAndNeverBegunAnew) {
   for (const char* create : {"false", "true"}) {
-    TempFolder folder;
-    make_store(folder.url("ids.db"));
-    Settings settings = segment(folder.url("ids.db"));
+    StoreFolder folder;
+    Settings settings = segment(folder.url());
     settings.emplace_back("store_create", create);
     Ids ids(settings);
     ASSERT_TRUE(ids) << ids.outcome().message;
@@ -170,9 +166,8 @@ TEST(StoreFileDeleted, IsNoticedAndNeverBegunAnew) {
 }
 
 TEST(StoreFileDeleted, AndBroughtBackIsUsedAgain) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
-  Ids ids(segment(folder.url("ids.db")));
+  StoreFolder folder;
+  Ids ids(segment(folder.url()));
   std::vector<std::uint64_t> drawn;
   draw_all(ids, drawn, 1500);
   usleep(50'000);  // let a refill on its way arrive: the copy must hold all grants
@@ -186,9 +181,8 @@ TEST(StoreFileDeleted, AndBroughtBackIsUsedAgain) {
 }
 
 TEST(StoreReplacedByAnOlderCopy, StopsSegments) {
-  TempFolder folder;
-  make_store(folder.url("ids.db"));
-  Ids ids(segment(folder.url("ids.db")));
+  StoreFolder folder;
+  Ids ids(segment(folder.url()));
   std::vector<std::uint64_t> drawn;
   draw_all(ids, drawn, 100);
   fs::copy_file(folder.file("ids.db"), folder.file("old.db"));
@@ -207,7 +201,7 @@ TEST(StoreReplacedByAnOlderCopy, StopsSegments) {
 TEST(StoreReplacedByAnOlderCopy, NeverMakesASnowflakeRepeat) {
   TempFolder folder;
   Clock clock(kEpochMs + 1'000'000'000);
-  Ids ids({{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"wait_max", "300ms"}}, &clock);
+  Ids ids({{"worker", "1"}, {"store", folder.url()}, {"store_create", "true"}, {"wait_max", "300ms"}}, &clock);
   std::vector<std::uint64_t> drawn;
   draw_all(ids, drawn, 100);
   fs::copy_file(folder.file("ids.db"), folder.file("old.db"));
@@ -275,7 +269,7 @@ TEST(StoreWithoutRoom, BecauseOfALimitIsSaidAndRecoveredFrom) {
   TempFolder folder;
   const pid_t child = spawn([&] {
     signal(SIGXFSZ, SIG_IGN);
-    make_store(folder.url("ids.db"));
+    make_store(folder.url());
     const auto limit = [](rlim_t bytes) {
       rlimit now{};
       getrlimit(RLIMIT_FSIZE, &now);
@@ -283,7 +277,7 @@ TEST(StoreWithoutRoom, BecauseOfALimitIsSaidAndRecoveredFrom) {
       return setrlimit(RLIMIT_FSIZE, &now) == 0;
     };
     return runs_out_of_room(
-        folder.url("ids.db"), [&] { return limit(0); }, [&] { return limit(RLIM_INFINITY); });
+        folder.url(), [&] { return limit(0); }, [&] { return limit(RLIM_INFINITY); });
   });
   EXPECT_EQ(wait_for(child), 0);
 }

@@ -3,7 +3,6 @@
 #include <idgen/host.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,12 +70,8 @@ idgen_stats_t Ids::stats() const {
 
 void make_store(const std::string& url, const std::string& tag) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  idgen_config_t* config = nullptr;
-  ASSERT_EQ(idgen_config_create(&config, nullptr), IDGEN_OK);
-  EXPECT_EQ(idgen_config_set(config, "store", url.c_str(), &err), IDGEN_OK);
-  EXPECT_EQ(idgen_config_set(config, "tag", tag.c_str(), &err), IDGEN_OK);
-  EXPECT_EQ(idgen_segment_create(config, &err), IDGEN_OK) << err.message;
-  idgen_config_destroy(config);
+  const Config config({{"store", url}, {"tag", tag}});
+  EXPECT_EQ(idgen_segment_create(config.get(), &err), IDGEN_OK) << err.message;
 }
 
 pid_t spawn(const std::function<int()>& body) {

@@ -11,8 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +93,10 @@ class Config {
 
 // Makes the store, with a tag.
 void make_store(const std::string& url, const std::string& tag = "t");
+
+struct StoreFolder : TempFolder {
+  StoreFolder() { make_store(url()); }
+};
 
 // A child made by fork() that runs body and exits without running the test framework: exit status = its result, 99 = an
 // exception.

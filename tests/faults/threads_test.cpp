@@ -51,7 +51,7 @@ bool draw_mixed(idgen_t* g, std::size_t n, std::vector<std::uint64_t>& out) {
 
 void threads_draw_no_id_twice(Settings settings, std::size_t per_thread = kPerThread) {
   TempFolder folder;
-  settings.insert(settings.end(), {{"store", folder.url("ids.db")}, {"store_create", "true"}});
+  settings.insert(settings.end(), {{"store", folder.url()}, {"store_create", "true"}});
   Ids ids(settings);
   ASSERT_TRUE(ids) << ids.outcome().message;
   std::vector<std::vector<std::uint64_t>> lists(kThreads);
@@ -108,7 +108,7 @@ TEST(Threads, PassIdsOnInRisingOrderWhenOrderIsStrict) {
     TempFolder folder;
     Settings settings = kind;
     // A busy machine may take seconds for a commit; here it is the order that is tested.
-    settings.insert(settings.end(), {{"store", folder.url("ids.db")}, {"store_create", "true"}, {"wait_max", "60s"}});
+    settings.insert(settings.end(), {{"store", folder.url()}, {"store_create", "true"}, {"wait_max", "60s"}});
     Ids ids(settings);
     ASSERT_TRUE(ids) << ids.outcome().message;
     std::atomic<std::uint64_t> highest{0};
