@@ -18,10 +18,10 @@ from clients import (
     segment,
     show,
     start_drawing,
-    wait_until,
 )
 from proxy import Proxy
 from test_faults import PATIENT
+from test_rights import Sql
 
 import servers
 
@@ -169,22 +169,13 @@ def test_without_its_table_nothing_is_granted_and_the_message_says_how_to_make_i
     assert draw(server.url(), tag, 1, **LOG).returncode == 0
 
 
-def test_three_rights_on_the_table_are_enough(server, tag):
-    if server.name == "mysql":
-        server.sql("DROP USER IF EXISTS few; CREATE USER few@'%' IDENTIFIED BY 'pw'")
-        server.sql("GRANT SELECT, UPDATE ON ids.idgen_segment TO few@'%'")
-        server.sql("GRANT SELECT, INSERT, UPDATE ON ids.idgen_grant TO few@'%'")
-    else:
-        server.sql("CREATE ROLE few LOGIN PASSWORD 'pw'")
-        server.sql("GRANT SELECT, UPDATE ON idgen_segment TO few; GRANT SELECT, INSERT, UPDATE ON idgen_grant TO few")
-        hba = server.data / "pg_hba.conf"
-        hba.write_text("host all few 127.0.0.1/32 scram-sha-256\n" + hba.read_text())
-        server.sql("SELECT pg_reload_conf()")
-        # The postmaster reads it in a moment.
-        wait_until(lambda: "pg_hba.conf" not in segment(server.url(user="few", password="pw"), tag, "show").stderr)
-    done = draw(server.url(user="few", password="pw"), tag, 3, step=10, **LOG)
+def test_three_rights_on_the_table_are_enough(server):
+    role = Sql(server)
+    role.change("GRANT", "SELECT, UPDATE", "idgen_segment")
+    role.change("GRANT", "SELECT, INSERT, UPDATE", "idgen_grant")
+    done = draw(role.url, role.tag, 3, step=10, **LOG)
     assert done.returncode == 0, done.stderr
-    assert [(first, last) for _, first, last, _ in log_of(server, tag) if first <= last] == [(1, 3)]
+    assert [(first, last) for _, first, last, _ in log_of(server, role.tag) if first <= last] == [(1, 3)]
 
 
 def test_create_prints_the_table_if_the_log_is_on(server):

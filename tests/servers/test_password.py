@@ -31,47 +31,25 @@ def greeting(capabilities):
     )
 
 
-class Impostor:
-    """Asks for the password as the plugin does, and keeps what it gets. Without a context it has no TLS."""
+class Listener:
+    """A server that is none of the real ones: hear(client) has each connection, until the client has gone."""
 
-    def __init__(self, plugin, context=None):
-        self.plugin = plugin
-        self.context = context
+    def __init__(self):
         self.heard = b""
-        self.has_asked = False
         self.listener = socket.create_server((servers.HOST, 0))
-        self.url = f"mysql://app:{SECRET}@{servers.HOST}:{self.listener.getsockname()[1]}/ids"
+        self.port = self.listener.getsockname()[1]
         self.thread = threading.Thread(target=self.serve, daemon=True)
 
     def serve(self):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # closed
             while True:
-                self.answer(self.listener.accept()[0])
+                with self.listener.accept()[0] as client, contextlib.suppress(OSError):
+                    client.settimeout(patience(60))
+                    self.hear(client)
 
-    def answer(self, connection):
-        with contextlib.suppress(OSError), connection as client:
-            client.settimeout(patience(60))
-            self.say(client, 0, greeting(WITH_TLS if self.context else CAPABILITIES))
-            if not self.context:
-                self.ask(client, 2)
-                return
-            self.heard += client.recv(36)  # that it goes on by TLS
-            with self.context.wrap_socket(client, server_side=True) as inside:
-                self.ask(inside, 3)
-
-    def ask(self, client, number):
-        self.heard += client.recv(4096)
-        self.say(client, number, b"\xfe" + self.plugin + b"\0" + b"abcdefghijklmnopqrst\0")
-        self.has_asked = True
-        self.heard += client.recv(4096)
-        # caching_sha2_password: "send all of it", which the client does only for a server it trusts.
-        self.say(client, number + 2, b"\x01\x04")
+    def hear_the_rest(self, client):
         while data := client.recv(4096):
             self.heard += data
-
-    @staticmethod
-    def say(client, number, data):
-        client.sendall(struct.pack("<I", len(data))[:3] + bytes([number]) + data)
 
     def __enter__(self):
         self.thread.start()
@@ -83,6 +61,39 @@ class Impostor:
         self.thread.join(patience(60))
 
 
+class Impostor(Listener):
+    """Asks for the password as the plugin does, and keeps what it gets. Without a context it has no TLS."""
+
+    def __init__(self, plugin, context=None):
+        super().__init__()
+        self.plugin = plugin
+        self.context = context
+        self.has_asked = False
+        self.url = f"mysql://app:{SECRET}@{servers.HOST}:{self.port}/ids"
+
+    def hear(self, client):
+        self.say(client, 0, greeting(WITH_TLS if self.context else CAPABILITIES))
+        if not self.context:
+            self.ask(client, 2)
+            return
+        self.heard += client.recv(36)  # that it goes on by TLS
+        with self.context.wrap_socket(client, server_side=True) as inside:
+            self.ask(inside, 3)
+
+    def ask(self, client, number):
+        self.heard += client.recv(4096)
+        self.say(client, number, b"\xfe" + self.plugin + b"\0" + b"abcdefghijklmnopqrst\0")
+        self.has_asked = True
+        self.heard += client.recv(4096)
+        # caching_sha2_password: "send all of it", which the client does only for a server it trusts.
+        self.say(client, number + 2, b"\x01\x04")
+        self.hear_the_rest(client)
+
+    @staticmethod
+    def say(client, number, data):
+        client.sendall(struct.pack("<I", len(data))[:3] + bytes([number]) + data)
+
+
 class PostgresImpostor(Impostor):
     """Asks for the password as it is."""
 
@@ -90,17 +101,14 @@ class PostgresImpostor(Impostor):
         super().__init__(b"", context)
         self.url = self.url.replace("mysql:", "postgres:")
 
-    def answer(self, connection):
-        with contextlib.suppress(OSError), connection as client:
-            client.settimeout(patience(60))
-            client.recv(8)  # may it be TLS?
-            client.sendall(b"S")
-            with self.context.wrap_socket(client, server_side=True) as inside:
-                self.heard += inside.recv(4096)
-                inside.sendall(b"R" + struct.pack(">II", 8, 3))
-                self.has_asked = True
-                while data := inside.recv(4096):
-                    self.heard += data
+    def hear(self, client):
+        client.recv(8)  # may it be TLS?
+        client.sendall(b"S")
+        with self.context.wrap_socket(client, server_side=True) as inside:
+            self.heard += inside.recv(4096)
+            inside.sendall(b"R" + struct.pack(">II", 8, 3))
+            self.has_asked = True
+            self.hear_the_rest(inside)
 
 
 REVEALING = [b"mysql_clear_password", b"dialog", b"sha256_password", b"caching_sha2_password", b"mysql_old_password"]

@@ -3,14 +3,12 @@
 import datetime
 import os
 import shutil
-import socket
 import ssl
-import threading
 
 import pytest
 import trustme
-from clients import Asked, command, create, draw, new_tag, patience, run, segment
-from test_password import REVEALING, SECRET, Impostor
+from clients import Asked, command, create, draw, new_tag, run, segment
+from test_password import REVEALING, SECRET, Impostor, Listener
 
 import servers
 
@@ -273,42 +271,19 @@ def test_a_url_of_redis_over_tls_may_pass_the_name_over(certificates):
         assert draw(store, create(store, new_tag())).stdout == "1\n"
 
 
-class Deaf:
-    """Listens, keeps what it hears, and answers each connection with the same words and no more."""
+class Deaf(Listener):
+    """Keeps what it hears, and answers each connection with the same words and no more."""
 
     def __init__(self, answer):
-        self.answer, self.heard = answer, b""
-        self.listener = socket.create_server((servers.HOST, 0))
-        self.port = self.listener.getsockname()[1]
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-
-    def serve(self):
-        try:
-            while True:
-                with self.listener.accept()[0] as client:
-                    client.settimeout(patience(60))
-                    self.hear(client)
-        except OSError:
-            pass  # closed
+        super().__init__()
+        self.answer = answer
 
     def hear(self, client):
-        try:
-            first = client.recv(4096)
-            self.heard += first
-            client.sendall(self.answer)
-            while first and (data := client.recv(4096)):
-                self.heard += data
-        except OSError:
-            pass  # the client has gone
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        self.thread.join(patience(60))
+        first = client.recv(4096)
+        self.heard += first
+        client.sendall(self.answer)
+        if first:
+            self.hear_the_rest(client)
 
 
 # MySQL's server speaks first: test_password.py.
