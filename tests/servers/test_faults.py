@@ -305,21 +305,6 @@ def test_a_grant_is_one_round_trip(shared, proxy, tag):
             assert proxy.round_trips - trips == grants
 
 
-def test_an_operators_step_reaches_who_is_drawing_from_the_next_grant_on(shared, tag):
-    def set_step(step):
-        done = segment(shared.url(), tag, "set-step", "--step", str(step))
-        assert done.returncode == 0, done.stderr
-
-    with Asked(shared.url(), tag, step=10, prefetch=1) as client:
-        assert client.ids(5) == list(range(1, 6))
-        set_step(30)
-        assert client.ids(6) == list(range(6, 12))
-        assert show(shared.url(), tag)["max_id"] == 40
-        set_step(0)
-        assert client.ids(30) == list(range(12, 42))
-        assert show(shared.url(), tag)["max_id"] == 50
-
-
 def test_a_step_that_changes_under_load_makes_no_duplicate(shared, tag, tmp_path):
     with clients(tmp_path, 3, shared.url(), tag, step=10, wait_max="60s") as all_of_them:
         for step in (1, 500, 0, 25):
