@@ -1732,6 +1732,8 @@ class Worker(Cli):
         (row,) = self.objects("worker", "list", *store)
         self.assertEqual(row["worker"], worker_of(number))
         self.assertIn("say which one is meant", self.refused("VALUE", "worker", "show", *store, "--worker", "auto"))
+        in_memory = self.refused("VALUE", "next", "--store", "memory", "--worker", "auto")
+        self.assertIn("is this process's own", in_memory)
         (self.dir / "idgen.toml").write_text(
             '[events]\nworker = "auto"\nworker_source = "slot"\nworker_slots = "."\nstore = "sqlite:ids.db"\n'
         )
