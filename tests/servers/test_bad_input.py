@@ -36,21 +36,11 @@ def test_a_scheme_that_nobody_knows_is_answered_with_those_that_are_known():
 @pytest.mark.parametrize("kind", servers.KINDS)
 @pytest.mark.parametrize(
     ("url", "status"),
-    [
+    [  # what a module sees: what no URL may be is in tests/text/url_test.cpp
         ("{kind}://app:{secret}@127.0.0.1:1/0", "STORE_UNAVAILABLE"),
         ("{kind}://app:{secret}@no-such-host.invalid/0", "STORE_UNAVAILABLE"),
         ("{kind}://app:{secret}@127.0.0.1/0?tsl=off", "VALUE"),
-        ("{kind}://app:{secret}@127.0.0.1/0?password_env=IDGEN_TEST_UNSET", "VALUE"),
         ("{kind}://app:{secret}@127.0.0.1/0?password={secret}", "VALUE"),
-        ("{kind}://app:{secret}@127.0.0.1:0/0", "VALUE"),
-        ("{kind}://app:{secret}@127.0.0.1:port/0", "VALUE"),
-        ("{kind}://app:{secret}%@127.0.0.1/0", "VALUE"),
-        ("{kind}://app:{secret}%00@127.0.0.1/0", "VALUE"),
-        ("{kind}://app:{secret}@/0", "VALUE"),
-        ("{kind}://app:{secret}@127.0.0.1/0?{secret}", "VALUE"),
-        ("{kind}://app:{secret}@[::1/0", "VALUE"),
-        ("{kind}://app:{secret}/more@127.0.0.1/0", "VALUE"),
-        ("{kind}:app:{secret}@127.0.0.1/0", "VALUE"),
     ],
 )
 def test_no_message_shows_the_password(kind, url, status):
@@ -60,7 +50,7 @@ def test_no_message_shows_the_password(kind, url, status):
 
 @pytest.mark.parametrize("kind", servers.KINDS)
 def test_an_environment_variable_that_is_not_set_is_named(kind):
-    done = draw(f"{kind}://app@127.0.0.1/0?password_env=IDGEN_TEST_UNSET", "orders")
+    done = draw(f"{kind}://app:{SECRET}@127.0.0.1/0?password_env=IDGEN_TEST_UNSET", "orders")
     refused(done, "VALUE", "password_env", "IDGEN_TEST_UNSET", "not set")
 
 

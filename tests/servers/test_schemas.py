@@ -317,10 +317,6 @@ def test_a_table_of_an_engine_that_forgets_is_refused(started, schema):
 @pytest.mark.parametrize(
     ("url", "schema", "knowing"),
     [
-        ("sqlite:ids.db", "leaf", "mysql, mariadb, postgres"),
-        ("memory", "cosid", "mysql, mariadb, postgres, redis"),
-        ("redis://127.0.0.1:1", "tinyid", "mysql, mariadb, postgres"),
-        ("etcd://127.0.0.1:1", "cosid", "redis"),
         ("zookeeper://127.0.0.1:1", "leaf", "postgres"),
         *(
             (url, schema, knowing)
