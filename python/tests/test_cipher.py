@@ -216,6 +216,27 @@ def test_a_cipher_says_what_it_is_but_not_to_another_process_and_works_in_a_chil
     assert in_child(lambda: f"{cipher.hide(99)} {cipher.reveal(hidden)}") == f"{hidden} 99"
 
 
+class Formats:
+    """A store of the program's own that keeps rows of workers, and is asked for a namespace's format only."""
+
+    def __init__(self) -> None:
+        self.formats: dict[str, str] = {}
+
+    def namespace_format(self, namespace: str, format: str, /) -> str:
+        return self.formats.setdefault(namespace, format) if format else self.formats.get(namespace, "")
+
+    worker_read: Any = NotImplemented
+    worker_list: Any = NotImplemented
+    worker_replace: Any = NotImplemented
+
+
+def test_a_store_of_the_program_keeps_the_check_values_too(hiding: Hiding) -> None:
+    store = Formats()
+    hidden = hiding(store=store, namespace="shop").hide(5)
+    assert list(store.formats) == ["hidden ids of shop, 42 bits, key 1"]
+    assert hiding(store=store, namespace="shop").reveal(hidden) == 5
+
+
 class Segments:
     """A store of the program's own without rows of workers."""
 
