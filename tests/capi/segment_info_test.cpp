@@ -7,31 +7,25 @@
 #include <vector>
 
 #include "border.hpp"
-#include "idgen/store.hpp"
+#include "sim/sim_store.hpp"
 
 namespace idgen {
 namespace {
 
-class OneTag final : public Store {
+class OneTag final : public sim::SimStore {
  public:
-  explicit OneTag(SegmentInfo row) : row_(std::move(row)) {}
+  explicit OneTag(SegmentInfo row) : SimStore(disk_), row_(std::move(row)) {}
   SegmentInfo segment_show(const std::string&, const std::string&) override { return row_; }
   std::vector<SegmentInfo> segment_list() override { return {row_}; }
   SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { return row_; }
-
-  SegmentInfo segment_set_step(const std::string&, const std::string&, std::uint64_t) override { return row_; }
   LoggedGrant segment_grant_of(const std::string&, const std::string& tag, std::uint64_t number) override {
     if (number > row_.max_id) return {};
     return {
         .grant = 7, .first = 4001, .last = number, .granted_unix_ms = 1'767'225'600'000, .holder = tag + row_.holder};
   }
-  SegmentGrant segment_grant(const std::string&, const std::string&, const SegmentRequest&) override { return {}; }
-  void segment_return(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
-  void segment_create(const std::string&, const std::string&, std::uint64_t) override {}
-  std::string describe() const override { return ""; }
-  bool survives_fork() const override { return false; }
 
  private:
+  sim::SimDisk disk_;
   const SegmentInfo row_;
 };
 

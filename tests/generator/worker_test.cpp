@@ -3,6 +3,7 @@
 
 #include "idgen/handle.hpp"
 #include "sim/sim_runtime.hpp"
+#include "sim/sim_store.hpp"
 #include "store/store_test_support.hpp"
 
 namespace idgen {
@@ -131,18 +132,12 @@ TEST_P(WorkerRowOfEveryStore, IsRefusedWhereARepairIsOfNoUseOrNotSafe) {
 TEST(WorkerRow, AStoreWithoutWindowsSaysSo) {
   Config config;
   config.set("worker", "7");
-  struct Segments final : Store {
-    SegmentGrant segment_grant(const std::string&, const std::string&, const SegmentRequest&) override { return {}; }
-    void segment_return(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
-    void segment_create(const std::string&, const std::string&, std::uint64_t) override {}
-    SegmentInfo segment_show(const std::string&, const std::string&) override { return {}; }
-    std::vector<SegmentInfo> segment_list() override { return {}; }
-    SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { return {}; }
-    SegmentInfo segment_set_step(const std::string&, const std::string&, std::uint64_t) override { return {}; }
-    std::string describe() const override { return ""; }
-    bool survives_fork() const override { return false; }
+  struct Segments final : sim::SimStore {
+    using SimStore::SimStore;
+    WindowStore* windows() noexcept override { return nullptr; }
   };
-  config.store = std::make_shared<Segments>();
+  sim::SimDisk disk;
+  config.store = std::make_shared<Segments>(disk);
   EXPECT_FAILS(show_worker(config), Status::unsupported, "sqlite:PATH and the servers do");
 }
 

@@ -16,19 +16,22 @@
 namespace idgen {
 namespace {
 
+using ForkedChild = InAFolder;
+using HostsForkHandler = InAFolder;
+using RawClone = InAFolder;
+using TheForkGate = InAFolder;
+
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(ForkedChild, UsesTheSameStoreAndGetsNumbersOfItsOwn) {
-  const TempFolder folder;
+TEST_F(ForkedChild, UsesTheSameStoreAndGetsNumbersOfItsOwn) {
   const auto store = open_store(folder.url(), creating());
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 1u);
   EXPECT_EQ(in_child([&] { return std::to_string(draw_from(store, "ns", "t", 10)); }), "11");
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 21u);
 }
 
-TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
-  const TempFolder folder;
+TEST_F(ForkedChild, DoesNotInheritTheParentsWorker) {
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
   const Window window = store->windows()->window_take(request);
@@ -48,8 +51,7 @@ TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
   EXPECT_EQ(next.start_ms, window.end_ms);
 }
 
-TEST(ForkedChild, ThatDestroysTheStoreLeavesTheParentsWorkerAlone) {
-  const TempFolder folder;
+TEST_F(ForkedChild, ThatDestroysTheStoreLeavesTheParentsWorkerAlone) {
   auto store = open_store(folder.url(), creating());
   store->windows()->window_take(window_request(7, 1000));
   in_child([&] {
@@ -59,8 +61,7 @@ TEST(ForkedChild, ThatDestroysTheStoreLeavesTheParentsWorkerAlone) {
   EXPECT_THAT(acquire_elsewhere(folder, 7), StartsWith("WORKER_BUSY"));
 }
 
-TEST(ForkedChild, KeepsItsOwnWorkerWhenItUsesTheStoreItInherited) {
-  const TempFolder folder;
+TEST_F(ForkedChild, KeepsItsOwnWorkerWhenItUsesTheStoreItInherited) {
   const auto store = open_store(folder.url(), creating());
   store->windows()->window_take(window_request(7, 1000));
   Child child([&](int report) {
@@ -74,7 +75,7 @@ TEST(ForkedChild, KeepsItsOwnWorkerWhenItUsesTheStoreItInherited) {
                std::to_string(child.pid()));
 }
 
-TEST(ForkedChild, IsRefusedByTheParentsMemoryStoreAndCanOpenItsOwn) {
+TEST_F(ForkedChild, IsRefusedByTheParentsMemoryStoreAndCanOpenItsOwn) {
   const auto store = open_store("memory:forked", creating());
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 1u);
   const WindowRequest request = window_request(7, 1000);
@@ -177,8 +178,7 @@ class ThreadThatWaits {
 
 std::atomic<ThreadInsideTheStore*> let_go_at_fork{nullptr};
 
-TEST(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
-  const TempFolder folder;
+TEST_F(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
   {
     open_store(folder.url("first.db"), creating())->segment_create("ns", "t");
   }  // the gate's handlers are registered by now
@@ -200,8 +200,7 @@ TEST(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
   EXPECT_EQ(report, "0 inside, drew 2");
 }
 
-TEST(ForkedChild, IsMadeWhileAThreadWaitsForALockAndMayUseStores) {
-  const TempFolder folder;
+TEST_F(ForkedChild, IsMadeWhileAThreadWaitsForALockAndMayUseStores) {
   const auto other = open_store(folder.url("other.db"), creating());
   other->segment_create("ns", "t");
   ThreadThatWaits waiting(folder);
@@ -211,8 +210,7 @@ TEST(ForkedChild, IsMadeWhileAThreadWaitsForALockAndMayUseStores) {
   EXPECT_EQ(waiting.first, 1u);
 }
 
-TEST(ForkedChild, IsMadeThoughTheDiskHangsAndMayNotUseStores) {
-  const TempFolder folder;
+TEST_F(ForkedChild, IsMadeThoughTheDiskHangsAndMayNotUseStores) {
   const auto other = open_store(folder.url("other.db"), creating());
   other->segment_create("ns", "t");
   ThreadInsideTheStore inside(folder);
@@ -253,8 +251,7 @@ struct HostsHandlers {
   }
 };
 
-TEST(HostsForkHandler, MayWaitForAThreadThatDraws) {
-  const TempFolder folder;
+TEST_F(HostsForkHandler, MayWaitForAThreadThatDraws) {
   const auto store = open_store(folder.url(), creating());
   store->segment_create("ns", "t");
   std::mutex of_the_host;
@@ -276,8 +273,7 @@ TEST(HostsForkHandler, MayWaitForAThreadThatDraws) {
   EXPECT_NE(draw_from(store, "ns", "t", 1), 0u);
 }
 
-TEST(HostsForkHandler, MayDraw) {
-  const TempFolder folder;
+TEST_F(HostsForkHandler, MayDraw) {
   const auto store = open_store(folder.url(), creating());
   store->segment_create("ns", "t");
   const auto draw = [&] { return report_of([&] { draw_from(store, "ns", "t", 1); }); };
@@ -293,8 +289,7 @@ TEST(HostsForkHandler, MayDraw) {
   EXPECT_EQ(draw(), "OK: nothing was thrown");
 }
 
-TEST(HostsForkHandler, MayFork) {
-  const TempFolder folder;
+TEST_F(HostsForkHandler, MayFork) {
   const auto store = open_store(folder.url(), creating());
   store->segment_create("ns", "t");
   const auto draw = [&] { return report_of([&] { draw_from(store, "ns", "t", 1); }); };
@@ -351,8 +346,7 @@ std::string in_raw_clone(const std::function<std::string()>& work) {
   return status == 0 ? text : text + " (wait status " + std::to_string(status) + ")";
 }
 
-TEST(RawClone, MadeInTheMiddleOfATransactionIsRefusedAndDoesNotHang) {
-  const TempFolder folder;
+TEST_F(RawClone, MadeInTheMiddleOfATransactionIsRefusedAndDoesNotHang) {
   const auto other = open_store(folder.url("other.db"), creating());
   other->segment_create("ns", "t");
   ThreadInsideTheStore inside(folder);
@@ -373,8 +367,7 @@ TEST(RawClone, MadeInTheMiddleOfATransactionIsRefusedAndDoesNotHang) {
   EXPECT_EQ(inside.first, 1u);
 }
 
-TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
-  const TempFolder folder;
+TEST_F(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
   store->windows()->window_take(request);
@@ -386,15 +379,13 @@ TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
   EXPECT_EQ(report, "11 WORKER_BUSY");
 }
 
-TEST(ForkGate, AStoreThatIsLockedKeepsNoOtherWaiting) {
-  const TempFolder folder;
+TEST_F(TheForkGate, AStoreThatIsLockedKeepsNoOtherWaiting) {
   ThreadThatWaits waiting(folder);
   EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(1)), "ns", "t", 1), 1u);
   EXPECT_EQ(waiting.first, 0u);
 }
 
-TEST(ForkGate, AStoreWhoseDiskHangsKeepsNoOtherWaitingAndCanBeDestroyed) {
-  const TempFolder folder;
+TEST_F(TheForkGate, AStoreWhoseDiskHangsKeepsNoOtherWaitingAndCanBeDestroyed) {
   auto owner = open_store(folder.url(), creating());
   owner->windows()->window_take(window_request(7, 1000));
   ThreadInsideTheStore inside(folder);

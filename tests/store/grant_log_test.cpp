@@ -4,6 +4,8 @@
 namespace idgen {
 namespace {
 
+using GrantLog = InAFolder;
+
 StoreOptions logging(std::uint64_t length) {
   StoreOptions options = creating();
   options.grant_log = length;
@@ -19,8 +21,7 @@ std::string holder_of(const std::shared_ptr<Store>& store, std::uint64_t number)
   return store->segment_grant_of("ns", "t", number).holder;
 }
 
-TEST(GrantLog, ANumberIsOfTheGrantThatHadItAndOfNoOther) {
-  const TempFolder folder;
+TEST_F(GrantLog, ANumberIsOfTheGrantThatHadItAndOfNoOther) {
   const auto store = open_store(folder.url(), logging(10));
   take(store, 10, "a");
   take(store, 5, "b");
@@ -35,8 +36,7 @@ TEST(GrantLog, ANumberIsOfTheGrantThatHadItAndOfNoOther) {
   EXPECT_EQ(store->segment_grant_of("ns", "t", 0).grant, 0u);
 }
 
-TEST(GrantLog, NumbersThatWereSkippedAreOfNoGrant) {
-  const TempFolder folder;
+TEST_F(GrantLog, NumbersThatWereSkippedAreOfNoGrant) {
   const auto store = open_store(folder.url(), logging(10));
   take(store, 10, "a", 100);  // as serials do on a new day
   EXPECT_EQ(holder_of(store, 100), "");
@@ -45,8 +45,7 @@ TEST(GrantLog, NumbersThatWereSkippedAreOfNoGrant) {
   EXPECT_EQ(holder_of(store, 500), "");
 }
 
-TEST(GrantLog, WhatIsGivenBackIsCutFromEveryGrantThatItIsOf) {
-  const TempFolder folder;
+TEST_F(GrantLog, WhatIsGivenBackIsCutFromEveryGrantThatItIsOf) {
   const auto store = open_store(folder.url(), logging(10));
   take(store, 10, "a");
   take(store, 10, "a");
@@ -61,8 +60,7 @@ TEST(GrantLog, WhatIsGivenBackIsCutFromEveryGrantThatItIsOf) {
   EXPECT_EQ(holder_of(store, 5), "a");
 }
 
-TEST(GrantLog, OnlyTheLatestAreKeptAlsoWhenItsLengthChanges) {
-  const TempFolder folder;
+TEST_F(GrantLog, OnlyTheLatestAreKeptAlsoWhenItsLengthChanges) {
   for (int i = 0; i < 4; ++i) take(open_store(folder.url(), logging(3)), 10, "a");
   EXPECT_EQ(run_sql(folder.file("ids.db"), "SELECT count(*) FROM idgen_grant"), "3");
   const auto shorter = open_store(folder.url(), logging(1));
@@ -72,8 +70,7 @@ TEST(GrantLog, OnlyTheLatestAreKeptAlsoWhenItsLengthChanges) {
   EXPECT_EQ(run_sql(folder.file("ids.db"), "SELECT count(*) FROM idgen_grant"), "3");
 }
 
-TEST(GrantLog, AStoreWithoutOneHasNoTableAndSaysThatItKnowsNoGrant) {
-  const TempFolder folder;
+TEST_F(GrantLog, AStoreWithoutOneHasNoTableAndSaysThatItKnowsNoGrant) {
   const auto store = open_store(folder.url(), creating());
   take(store, 10, "a");
   EXPECT_EQ(store->segment_grant_of("ns", "t", 1).grant, 0u);
@@ -81,8 +78,7 @@ TEST(GrantLog, AStoreWithoutOneHasNoTableAndSaysThatItKnowsNoGrant) {
   EXPECT_FAILS(store->segment_grant_of("ns", "other", 1), Status::tag_unknown, "other");
 }
 
-TEST(GrantLog, AGrantThatFailsIsNotInIt) {
-  const TempFolder folder;
+TEST_F(GrantLog, AGrantThatFailsIsNotInIt) {
   const auto store = open_store(folder.url(), logging(3));
   take(store, 10, "a");
   run_sql(folder.file("ids.db"), "CREATE TRIGGER t BEFORE INSERT ON idgen_grant BEGIN SELECT RAISE(ABORT, 'no'); END");

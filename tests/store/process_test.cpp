@@ -8,10 +8,12 @@
 namespace idgen {
 namespace {
 
+using Processes = InAFolder;
+
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-TEST(Processes, SixteenThatDrawAtOnceGetDisjointRanges) {
+TEST_F(Processes, SixteenThatDrawAtOnceGetDisjointRanges) {
   constexpr int kProcesses = 16;
   constexpr int kGrants = 8;
   constexpr std::uint64_t kCount = 7;
@@ -44,8 +46,7 @@ TEST(Processes, SixteenThatDrawAtOnceGetDisjointRanges) {
 }
 
 // In a container the first process is always process 1, so the next one has the name of the one that was killed.
-TEST(Processes, OneThatHasTheNameOfAnOwnerThatIsGoneIsNotTakenForIt) {
-  const TempFolder folder;
+TEST_F(Processes, OneThatHasTheNameOfAnOwnerThatIsGoneIsNotTakenForIt) {
   const Child another([](int) { pause(); });
   const std::int64_t now_ms = std::time(nullptr) * 1000;
   const auto row_is_live = [&](std::uint64_t worker, pid_t process, std::int64_t at_ms) {
@@ -69,7 +70,7 @@ TEST(Processes, OneThatHasTheNameOfAnOwnerThatIsGoneIsNotTakenForIt) {
   EXPECT_TRUE(row_is_live(3, another.pid(), now_ms)) << "it may have lost its lock";
 }
 
-TEST(Processes, SeveralThatRaceToCreateTheStoreMakeOne) {
+TEST_F(Processes, SeveralThatRaceToCreateTheStoreMakeOne) {
   constexpr int kProcesses = 8;
   const TempFolder folder;
   std::vector<std::unique_ptr<Child>> children;
@@ -96,8 +97,7 @@ std::unique_ptr<Child> owner_process(const std::string& url, std::int64_t now_ms
   });
 }
 
-TEST(Processes, AnOwnerThatIsKilledIsReplacedAtOnceAndItsTimeIsNotUsedAgain) {
-  const TempFolder folder;
+TEST_F(Processes, AnOwnerThatIsKilledIsReplacedAtOnceAndItsTimeIsNotUsedAgain) {
   std::int64_t last_end = 0;
   for (int round = 0; round < 5; ++round) {
     const auto owner = owner_process(folder.url(), 1000);
@@ -116,8 +116,7 @@ TEST(Processes, AnOwnerThatIsKilledIsReplacedAtOnceAndItsTimeIsNotUsedAgain) {
   }
 }
 
-TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
-  const TempFolder folder;
+TEST_F(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
   const auto keeper = open_store(folder.url(), creating());
   keeper->windows()->window_take(window_request(7, 1000));
   {
@@ -130,8 +129,7 @@ TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
               HasSubstr("WORKER_BUSY: worker 7 of namespace 'orders' is owned by process " + std::to_string(getpid())));
 }
 
-TEST(Processes, TheHolderIsNamedAsItsRowNamesIt) {
-  const TempFolder folder;
+TEST_F(Processes, TheHolderIsNamedAsItsRowNamesIt) {
   const auto owner = owner_process(folder.url(), 1000);
   owner->line();
   run_sql(folder.file("ids.db"), "UPDATE idgen_worker SET holder = 'a service'");
@@ -139,8 +137,7 @@ TEST(Processes, TheHolderIsNamedAsItsRowNamesIt) {
                Status::worker_busy, "is owned by a service (live)");
 }
 
-TEST(Processes, WithTheLockFileDeletedTwoOwnersStillGetDisjointWindows) {
-  const TempFolder folder;
+TEST_F(Processes, WithTheLockFileDeletedTwoOwnersStillGetDisjointWindows) {
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
   const Window mine = store->windows()->window_take(request);
@@ -155,8 +152,7 @@ TEST(Processes, WithTheLockFileDeletedTwoOwnersStillGetDisjointWindows) {
   EXPECT_EQ(store->windows()->window_take(request).start_ms, other_end);
 }
 
-TEST(Processes, WithTheLockFileDeletedLocksAreTakenAnewByTheNextAcquire) {
-  const TempFolder folder;
+TEST_F(Processes, WithTheLockFileDeletedLocksAreTakenAnewByTheNextAcquire) {
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
   const Window mine = store->windows()->window_take(request);
@@ -166,8 +162,7 @@ TEST(Processes, WithTheLockFileDeletedLocksAreTakenAnewByTheNextAcquire) {
   EXPECT_EQ(store->windows()->window_take(renewal(request, mine, 1000)).start_ms, mine.end_ms);
 }
 
-TEST(Processes, WorkersOfDifferentProcessesDoNotDisturbEachOther) {
-  const TempFolder folder;
+TEST_F(Processes, WorkersOfDifferentProcessesDoNotDisturbEachOther) {
   const auto owner = owner_process(folder.url(), 1000);
   owner->line();
   const auto store = open_store(folder.url(), not_creating());
@@ -179,8 +174,7 @@ TEST(Processes, WorkersOfDifferentProcessesDoNotDisturbEachOther) {
                std::to_string(owner->pid()));
 }
 
-TEST(Processes, AKillInTheMiddleOfACommitLosesNothingThatWasAcknowledged) {
-  const TempFolder folder;
+TEST_F(Processes, AKillInTheMiddleOfACommitLosesNothingThatWasAcknowledged) {
   open_store(folder.url(), creating())->segment_create("ns", "t");
   std::uint64_t acknowledged = 0;
   for (int round = 0; round < 10; ++round) {

@@ -11,6 +11,12 @@
 namespace idgen {
 namespace {
 
+using SqliteLocksDropped = InAFolder;
+using SqliteLocks = InAFolder;
+using HostThatClosesAllDescriptors = InAFolder;
+using ForkedChild = InAFolder;
+using RawClone = InAFolder;
+
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -22,8 +28,7 @@ std::shared_ptr<Store> store_with_tag_at_10(const TempFolder& folder) {
 
 // --------------------------------------------------------------------------------- SQLite's locks, dropped by the host
 
-TEST(SqliteLocksDropped, InTheMiddleOfATransactionLetNoOtherProcessIn) {
-  const TempFolder folder;
+TEST_F(SqliteLocksDropped, InTheMiddleOfATransactionLetNoOtherProcessIn) {
   const auto store = store_with_tag_at_10(folder);
   WaitingProcess other(
       [&] { return report_of([&] { draw_from(open_store(folder.url(), not_creating(100)), "ns", "t", 10); }); });
@@ -46,7 +51,7 @@ std::string read_with_sqlite(const TempFolder& folder) {
   return run_sql(folder.file("ids.db"), "SELECT max_id FROM idgen_segment");
 }
 
-TEST(SqliteLocksDropped, ACommitThatAReaderHasRolledBackIsNotUsed) {
+TEST_F(SqliteLocksDropped, ACommitThatAReaderHasRolledBackIsNotUsed) {
   for (const bool journal_was_gone : {false, true}) {
     const TempFolder folder;
     const auto store = store_with_tag_at_10(folder);
@@ -72,8 +77,7 @@ TEST(SqliteLocksDropped, ACommitThatAReaderHasRolledBackIsNotUsed) {
   }
 }
 
-TEST(SqliteLocksDropped, WhileAReaderHasTheFileTheCommitIsNotConfirmed) {
-  const TempFolder folder;
+TEST_F(SqliteLocksDropped, WhileAReaderHasTheFileTheCommitIsNotConfirmed) {
   const auto store = store_with_tag_at_10(folder);
   auto reader = std::make_unique<WaitingProcess>([&] {
     static RawDatabase db(folder.file("ids.db"));
@@ -94,8 +98,7 @@ TEST(SqliteLocksDropped, WhileAReaderHasTheFileTheCommitIsNotConfirmed) {
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 21u);  // it was made after all; the numbers are burned
 }
 
-TEST(SqliteLocks, AreTakenWhateverTheHostHasMadeTheDefault) {
-  const TempFolder folder;
+TEST_F(SqliteLocks, AreTakenWhateverTheHostHasMadeTheDefault) {
   store_with_tag_at_10(folder);
   const std::string report = in_child([&] {
     sqlite3_vfs_register(sqlite3_vfs_find("unix-none"), 1);
@@ -150,8 +153,7 @@ class HostsFiles {
   std::vector<int> fds_;
 };
 
-TEST(HostThatClosesAllDescriptors, KeepsThoseThatItOpensThenAndWeOurWorker) {
-  const TempFolder folder;
+TEST_F(HostThatClosesAllDescriptors, KeepsThoseThatItOpensThenAndWeOurWorker) {
   Child host([&](int report) {
     const auto store = open_store(folder.url(), creating());
     const WindowRequest request = window_request(1, 1000);
@@ -172,8 +174,7 @@ TEST(HostThatClosesAllDescriptors, KeepsThoseThatItOpensThenAndWeOurWorker) {
   EXPECT_EQ(host.line(), "OK: nothing was thrown");
 }
 
-TEST(HostThatClosesAllDescriptors, InAChildKeepsThoseThatItOpensThen) {
-  const TempFolder folder;
+TEST_F(HostThatClosesAllDescriptors, InAChildKeepsThoseThatItOpensThen) {
   const auto store = open_store(folder.url(), creating());
   store->windows()->window_take(window_request(1, 1000));
   Child daemon([&](int report) {
@@ -185,8 +186,7 @@ TEST(HostThatClosesAllDescriptors, InAChildKeepsThoseThatItOpensThen) {
 }
 
 // Like a daemon without standard streams that prints all the same.
-TEST(HostThatClosesAllDescriptors, PrintsIntoNoFileOfTheStore) {
-  const TempFolder folder;
+TEST_F(HostThatClosesAllDescriptors, PrintsIntoNoFileOfTheStore) {
   store_with_tag_at_10(folder);
   Child daemon([&](int report) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) close(fd);
@@ -205,8 +205,7 @@ TEST(HostThatClosesAllDescriptors, PrintsIntoNoFileOfTheStore) {
   EXPECT_EQ(daemon.wait(), 0);
 }
 
-TEST(HostThatClosesAllDescriptors, LosesAWorkerThatSomebodyElseTookMeanwhileAndIssuesNothingTwice) {
-  const TempFolder folder;
+TEST_F(HostThatClosesAllDescriptors, LosesAWorkerThatSomebodyElseTookMeanwhileAndIssuesNothingTwice) {
   Child host([&](int report) {
     const auto store = open_store(folder.url(), creating());
     const WindowRequest request = window_request(1, 1000);
@@ -229,8 +228,7 @@ TEST(HostThatClosesAllDescriptors, LosesAWorkerThatSomebodyElseTookMeanwhileAndI
   EXPECT_EQ(host.line(), "untouched");
 }
 
-TEST(ForkedChild, ThatOutlivesItsParentDoesNotKeepTheParentsWorker) {
-  const TempFolder folder;
+TEST_F(ForkedChild, ThatOutlivesItsParentDoesNotKeepTheParentsWorker) {
   Child parent([&](int report) {
     const auto store = open_store(folder.url(), creating());
     store->windows()->window_take(window_request(7, 1000));
@@ -248,8 +246,7 @@ TEST(ForkedChild, ThatOutlivesItsParentDoesNotKeepTheParentsWorker) {
   kill(orphan, SIGKILL);
 }
 
-TEST(RawClone, MadeInTheMiddleOfATransactionDoesNotKeepTheStoreLocked) {
-  const TempFolder folder;
+TEST_F(RawClone, MadeInTheMiddleOfATransactionDoesNotKeepTheStoreLocked) {
   const auto store = store_with_tag_at_10(folder);
   pid_t clone = -1;
   {
@@ -270,8 +267,7 @@ TEST(RawClone, MadeInTheMiddleOfATransactionDoesNotKeepTheStoreLocked) {
   EXPECT_EQ(report, "21");
 }
 
-TEST(RawClone, ThatOutlivesItsParentKeepsTheWorkerUntilItEnds) {
-  const TempFolder folder;
+TEST_F(RawClone, ThatOutlivesItsParentKeepsTheWorkerUntilItEnds) {
   Child parent([&](int report) {
     const auto store = open_store(folder.url(), creating());
     store->windows()->window_take(window_request(7, 1000));

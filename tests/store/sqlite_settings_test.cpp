@@ -6,8 +6,9 @@
 namespace idgen {
 namespace {
 
-TEST(SqliteSettings, ADatabaseInWalModeIsRefusedWithTheCommandThatConvertsIt) {
-  const TempFolder folder;
+using SqliteSettings = InAFolder;
+
+TEST_F(SqliteSettings, ADatabaseInWalModeIsRefusedWithTheCommandThatConvertsIt) {
   const auto store = open_store(folder.url(), creating());
   draw_from(store, "ns", "t", 10);
   ASSERT_EQ(run_sql(folder.file("ids.db"), "PRAGMA journal_mode=WAL"), "wal");
@@ -17,8 +18,7 @@ TEST(SqliteSettings, ADatabaseInWalModeIsRefusedWithTheCommandThatConvertsIt) {
   EXPECT_EQ(draw_from(store, "ns", "t", 1), 11u);
 }
 
-TEST(SqliteSettings, EveryCommitIsMadeWithJournalDeleteAndSynchronousExtra) {
-  const TempFolder folder;
+TEST_F(SqliteSettings, EveryCommitIsMadeWithJournalDeleteAndSynchronousExtra) {
   open_store(folder.url(), creating())->segment_create("ns", "t");
   SqliteConnection connection(folder.file("ids.db"), 1000);
   EXPECT_EQ(connection.number("PRAGMA synchronous"), 3);
@@ -26,8 +26,7 @@ TEST(SqliteSettings, EveryCommitIsMadeWithJournalDeleteAndSynchronousExtra) {
   EXPECT_EQ(connection.word("PRAGMA locking_mode"), "normal");
 }
 
-TEST(SqliteSettings, ALockedDatabaseIsWaitedForUntilTheTimeoutAndThenReportedAsRetryable) {
-  const TempFolder folder;
+TEST_F(SqliteSettings, ALockedDatabaseIsWaitedForUntilTheTimeoutAndThenReportedAsRetryable) {
   draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
   LockingProcess other(folder.file("ids.db"));
   const auto store = open_store(folder.url(), not_creating(50));
@@ -42,8 +41,7 @@ TEST(SqliteSettings, ALockedDatabaseIsWaitedForUntilTheTimeoutAndThenReportedAsR
   EXPECT_EQ(draw_from(open_store(folder.url(), not_creating()), "ns", "t", 1), 11u);
 }
 
-TEST(SqliteSettings, AFileThatIsReplacedInTheMiddleOfATransactionGrantsNothing) {
-  const TempFolder folder;
+TEST_F(SqliteSettings, AFileThatIsReplacedInTheMiddleOfATransactionGrantsNothing) {
   draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
   open_store(folder.url("new.db"), creating())->segment_create("ns", "t");
   Error error(Status::ok, "");
@@ -59,8 +57,7 @@ TEST(SqliteSettings, AFileThatIsReplacedInTheMiddleOfATransactionGrantsNothing) 
   EXPECT_EQ(run_sql(folder.file("ids.db"), "SELECT max_id FROM idgen_segment"), "0");
 }
 
-TEST(SqliteSettings, AnSqliteThatIsMadeForOneThreadIsRefused) {
-  const TempFolder folder;
+TEST_F(SqliteSettings, AnSqliteThatIsMadeForOneThreadIsRefused) {
   open_store(folder.url(), creating())->segment_create("ns", "t");
   const std::string report = in_child([&] {
     if (sqlite3_shutdown() != SQLITE_OK || sqlite3_config(SQLITE_CONFIG_SINGLETHREAD) != SQLITE_OK)
@@ -71,7 +68,7 @@ TEST(SqliteSettings, AnSqliteThatIsMadeForOneThreadIsRefused) {
   EXPECT_THAT(report, testing::HasSubstr("made for one thread"));
 }
 
-TEST(SqliteSettings, FileSystemsAreTrustedByAListOfThoseThatAreKnown) {
+TEST_F(SqliteSettings, FileSystemsAreTrustedByAListOfThoseThatAreKnown) {
   using enum FileSystemKind;
   const struct {
     std::uint64_t magic;
@@ -110,12 +107,11 @@ TEST(SqliteSettings, FileSystemsAreTrustedByAListOfThoseThatAreKnown) {
   }
 }
 
-TEST(SqliteSettings, AFileSystemThatIsOnNoListIsRefusedAndItsNumberNamed) {
+TEST_F(SqliteSettings, AFileSystemThatIsOnNoListIsRefusedAndItsNumberNamed) {
   EXPECT_FAILS(open_store("sqlite:/proc/ids.db", creating()), Status::store_unsafe, "f_type 0x00009fa0");
 }
 
-TEST(SqliteSettings, DescribeSaysWhetherAMissingFileWouldBeMadeAnew) {
-  const TempFolder folder;
+TEST_F(SqliteSettings, DescribeSaysWhetherAMissingFileWouldBeMadeAnew) {
   EXPECT_THAT(open_store(folder.url(), creating())->describe(), testing::HasSubstr("if both are lost, ids repeat"));
   EXPECT_THAT(open_store(folder.url(), not_creating())->describe(), testing::HasSubstr("A missing file is refused"));
 }

@@ -9,6 +9,11 @@
 
 namespace idgen {
 
+class InAFolder : public ::testing::Test {
+ protected:
+  const TempFolder folder;
+};
+
 // Runs statements on a file with SQLite itself. Makes the file if it is missing.
 class RawDatabase {
  public:
