@@ -67,7 +67,7 @@ class ConcurrencyTest {
   void relaxedIdsAreUniqueToo() throws Exception {
     try (var ids = segment().order("relaxed").build()) {
       var drawn = new ArrayList<long[]>();
-      for (int round = 0; round < 50; round++) drawn.addAll(Threads.together(THREADS, () -> draw(ids, 20_000, 100)));
+      for (int round = 0; round < 20; round++) drawn.addAll(Threads.together(THREADS, () -> draw(ids, 10_000, 100)));
       Ids.assertDistinct(drawn);
     }
   }
