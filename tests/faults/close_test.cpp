@@ -52,8 +52,15 @@ struct Drawer {
   }
 };
 
+Settings with(const TempFolder& folder, Settings settings) {
+  settings.insert(settings.end(), {{"store", folder.url()}, {"store_create", "true"}});
+  return settings;
+}
+
 // The next generator may draw what close gives back, so nobody may have drawn it from this one.
-void close_ends_all_calls_and_gives_back_only_what_is_unused(const Settings& settings) {
+void close_ends_all_calls_and_gives_back_only_what_is_unused(const Settings& of_the_kind) {
+  TempFolder folder;
+  const Settings settings = with(folder, of_the_kind);
   std::vector<std::vector<std::uint64_t>> lists;
   std::size_t total = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -86,28 +93,19 @@ void close_ends_all_calls_and_gives_back_only_what_is_unused(const Settings& set
   report("%zu ids around %d closes under %zu threads, all different", total, kRounds, kThreads);
 }
 
-Settings with(const TempFolder& folder, Settings settings) {
-  settings.insert(settings.end(), {{"store", folder.url()}, {"store_create", "true"}});
-  return settings;
-}
-
 TEST(Close, EndsAllCallsOnASegment) {
-  TempFolder folder;
   close_ends_all_calls_and_gives_back_only_what_is_unused(
-      with(folder, {{"kind", "segment"}, {"tag", "t"}, {"segment.step", "5000"}}));
+      {{"kind", "segment"}, {"tag", "t"}, {"segment.step", "5000"}});
 }
 TEST(Close, EndsAllCallsOnASegmentWhoseOrderIsRelaxed) {
-  TempFolder folder;
   close_ends_all_calls_and_gives_back_only_what_is_unused(
-      with(folder, {{"kind", "segment"}, {"tag", "t"}, {"segment.step", "5000"}, {"order", "relaxed"}}));
+      {{"kind", "segment"}, {"tag", "t"}, {"segment.step", "5000"}, {"order", "relaxed"}});
 }
 TEST(Close, EndsAllCallsOnASnowflake) {
-  TempFolder folder;
-  close_ends_all_calls_and_gives_back_only_what_is_unused(with(folder, {{"worker", "1"}, {"on_clock_back", "fail"}}));
+  close_ends_all_calls_and_gives_back_only_what_is_unused({{"worker", "1"}, {"on_clock_back", "fail"}});
 }
 TEST(Close, EndsAllCallsOnASnowflakeWhoseOrderIsRelaxed) {
-  TempFolder folder;
-  close_ends_all_calls_and_gives_back_only_what_is_unused(with(folder, {{"worker", "1"}, {"order", "relaxed"}}));
+  close_ends_all_calls_and_gives_back_only_what_is_unused({{"worker", "1"}, {"order", "relaxed"}});
 }
 
 // Two handles on one worker share its state: closing one must not end the other.
