@@ -188,6 +188,10 @@ class Decode(Cli):
         found = self.objects("decode", 7, 0x10, "-", "--layout", "leaf", 0, stdin="1 2\n\n  0x3\n4")
         self.assertEqual([each["id"] for each in found], ["7", "16", "1", "2", "3", "4", "0"])
 
+    def test_an_option_that_may_come_again_takes_one_word_each_time(self):
+        settings = ("--set", "kind=snowflake", "--set", "layout=twitter")
+        self.assertEqual(self.object("decode", *settings, self.ID), json.loads(self.JSON))
+
     def test_the_epoch_moves_the_time(self):
         layout = ("--layout", "time:41ms worker:10 sequence:12", "--epoch", "1970-01-01T00:00:01Z")
         self.assertEqual(self.object("decode", *layout, 5 << 22)["unix_ms"], 1005)

@@ -34,7 +34,10 @@ struct Adder {
   CLI::Option* operator()(std::string* target) const { return app.add_option(option.names, *target); }
   CLI::Option* operator()(std::vector<std::string>* target) const {
     CLI::Option* added = app.add_option(option.names, *target);
-    if (!is_argument(option)) added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (!is_argument(option)) {
+      // One word each time that the option is given: the words behind it are arguments.
+      added->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
     return added;
   }
 };
