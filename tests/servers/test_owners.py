@@ -11,7 +11,7 @@ import sys
 import idgen
 import numpy as np
 import pytest
-from hosts import BUILD, ROOT
+from hosts import BUILD, ROOT, go_variables
 
 HERE = ROOT / "tests" / "servers" / "owners"
 IDS = int(os.environ.get("IDGEN_OWNED", 16_000_000))
@@ -35,7 +35,7 @@ def programs(tmp_path_factory):
     run("cc", "-O2", f"-I{headers}", HERE / "draw.c", "-o", folder / "draw-c", f"-L{library}", "-lidgen",
         f"-Wl,-rpath,{library}")  # fmt: skip
     run("javac", "-cp", ROOT / "java/target/classes", "-d", folder, HERE / "Draw.java")
-    variables = ["env", f"PKG_CONFIG_PATH={BUILD}", f"CGO_LDFLAGS=-Wl,-rpath,{library}"]
+    variables = ["env", f"CGO_LDFLAGS=-Wl,-rpath,{library}", *map("=".join, go_variables().items())]
     run(*variables, "go", "build", "-tags", "idgen_system", "-o", folder / "draw-go", "./tests/servers/owners/go")
     classes = os.pathsep.join(map(str, (ROOT / "java/target/classes", folder)))
     return (
