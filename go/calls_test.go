@@ -75,7 +75,8 @@ func answerTo(r row, call string, with idgen.Option, argument string) (answer st
 		rows, err := idgen.ListSegments(with)
 		var texts []string
 		for _, row := range rows {
-			gives(idgen.ShowSegment(with, idgen.WithNamespace(row.Namespace), idgen.WithTag(row.Tag)))(r, row.SegmentInfo)
+			named := idgen.Options{"namespace": row.Namespace, "tag": row.Tag}
+			gives(idgen.ShowSegment(with, named))(r, row.SegmentInfo)
 			texts = append(texts, fmt.Sprint(row.Namespace, " ", row.Tag, " ", row.MaxID))
 		}
 		return strings.Join(texts, ", "), err

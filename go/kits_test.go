@@ -32,15 +32,8 @@ func (k *kit) Fatalf(format string, arguments ...any) {
 	panic(fmt.Sprintf(format, arguments...))
 }
 
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(fmt.Sprintf("in the table: %v", err))
-	}
-	return value
-}
-
 func TestTheKitDoesWhatTheTableSays(t *testing.T) {
-	table := string(must(os.ReadFile(filepath.Join("..", "tests", "vectors", "kits.toml"))))
+	table := string(need(os.ReadFile(filepath.Join("..", "tests", "vectors", "kits.toml")))(t))
 	for _, withContext := range []bool{false, true} {
 		folder := t.TempDir()
 		k := &kit{TB: t, path: filepath.Join(folder, "kits.toml"), withContext: withContext}
@@ -64,7 +57,7 @@ func TestTheKitDoesWhatTheTableSays(t *testing.T) {
 				t.Fatalf("%q: got %q, %q", r.line, got, said)
 			}
 		}
-		if files := must(os.ReadDir(folder)); len(files) != 1 {
+		if files := need(os.ReadDir(folder))(t); len(files) != 1 {
 			t.Errorf("there is more than the table in the folder: %v", files)
 		}
 	}
@@ -100,8 +93,8 @@ func (k *kit) made(generator string) *idgentest.Generator {
 		given[name] = value
 	}
 	take := func(name string) string { defer delete(given, name); return given[name] }
-	start, sequence := must(strconv.Atoi(take("start"))), must(strconv.Atoi(take("sequence")))
-	setup := idgentest.Setup{Start: int64(start), Sequence: sequence, At: must(time.Parse(time.RFC3339, take("at")))}
+	start, sequence := need(strconv.Atoi(take("start")))(k), need(strconv.Atoi(take("sequence")))(k)
+	setup := idgentest.Setup{Start: int64(start), Sequence: sequence, At: need(time.Parse(time.RFC3339, take("at")))(k)}
 	if table := take("table"); table != "" {
 		return idgentest.Open(k, k.path, table, setup, given)
 	}
@@ -115,8 +108,8 @@ func (k *kit) step(words []string) (any, error) {
 		text = func() (string, error) { return ids.NextTextContext(k.Context()) }
 		fill = func(column []int64) (int, error) { return ids.FillContext(k.Context(), column) }
 	}
-	number := func() int { return must(strconv.Atoi(words[1])) }
-	by := func() time.Duration { return must(time.ParseDuration(words[1] + "s")) }
+	number := func() int { return need(strconv.Atoi(words[1]))(k) }
+	by := func() time.Duration { return need(time.ParseDuration(words[1] + "s"))(k) }
 	status := func() idgen.Status {
 		all := idgen.Statuses()
 		return all[slices.IndexFunc(all, func(each idgen.Status) bool { return each.Name() == words[2] })]
@@ -131,7 +124,7 @@ func (k *kit) step(words []string) (any, error) {
 		return parts, parts.Timestamp().Format(time.RFC3339Nano), err
 	}
 	owners := map[string]func(string) idgen.Owner{
-		"integer": func(text string) idgen.Owner { return idgen.OwnerInt(must(strconv.ParseInt(text, 10, 64))) },
+		"integer": func(text string) idgen.Owner { return idgen.OwnerInt(need(strconv.ParseInt(text, 10, 64))(k)) },
 		"text":    idgen.OwnerString,
 		"bytes":   func(text string) idgen.Owner { return idgen.OwnerBytes([]byte(text)) },
 	}
@@ -139,7 +132,7 @@ func (k *kit) step(words []string) (any, error) {
 		"fail_next":  func() (any, error) { ids.FailNext(number(), status()); return "", nil },
 		"fail_after": func() (any, error) { ids.FailAfter(number(), status()); return "", nil },
 		"recover":    func() (any, error) { ids.Recover(); return "", nil },
-		"set":        func() (any, error) { clock.Set(must(time.Parse(time.RFC3339, words[1]))); return "", nil },
+		"set":        func() (any, error) { clock.Set(need(time.Parse(time.RFC3339, words[1]))(k)); return "", nil },
 		"advance":    func() (any, error) { clock.Advance(by()); return "", nil },
 		"set_back":   func() (any, error) { clock.SetBack(by()); return "", nil },
 		"clock":      func() (any, error) { return clock.Now().Format(time.RFC3339Nano), nil },

@@ -67,12 +67,13 @@ func TestStatsSayWhatWasIssuedAndHowLongTheRestLasts(t *testing.T) {
 func TestAGeneratorThatIsStoppedSaysWhyAndWhatFailedLast(t *testing.T) {
 	store := idgen.WithStore(sqliteStore(t))
 	orders := newSegment(t, store, idgen.WithTag("orders"), idgen.WithSegmentStep(10))
-	if stats := need(orders.Stats())(t); stats.Stopped != nil || stats.LastError != nil || !stats.LastFailureAt.IsZero() {
+	stats := need(orders.Stats())(t)
+	if stats.Stopped != nil || stats.LastError != nil || !stats.LastFailureAt.IsZero() {
 		t.Errorf("in health: %+v", stats)
 	}
 	need(idgen.AdvanceSegment(math.MaxInt64, store, idgen.WithTag("orders")))(t)
 	wantStatus(t, errorOf(orders.Fill(make([]int64, 100))), idgen.ErrExhausted)
-	stats := need(orders.Stats())(t)
+	stats = need(orders.Stats())(t)
 	if !errors.Is(stats.Stopped, idgen.ErrExhausted) || !errors.Is(stats.LastError, idgen.ErrExhausted) ||
 		time.Since(stats.LastFailureAt) > time.Hour || stats.LayoutLeft != 0 {
 		t.Errorf("exhausted: %+v", stats)

@@ -180,7 +180,8 @@ func TestABatchForManyOwnersHasAnIdForEach(t *testing.T) {
 		}
 		for _, other := range []int{0, 1, count - 1, count + 1} {
 			n, err := g.FillForEach(owners, make([]int64, other))
-			wantSays(t, err, idgen.ErrArgument, fmt.Sprintf("%d owners for %d ids; give one owner for each", count, other))
+			says := fmt.Sprintf("%d owners for %d ids; give one owner for each", count, other)
+			wantSays(t, err, idgen.ErrArgument, says)
 			wantStatus(t, errorOf(g.FillWideForEach(owners, make([]idgen.WideID, other))), idgen.ErrArgument)
 			if n != 0 {
 				t.Errorf("%d written", n)

@@ -39,7 +39,9 @@ func TestEverySourceOfTheCoreIsCompiledExactlyOnce(t *testing.T) {
 func TestEveryFolderThatIsCompiledFromIsKeptByVendoring(t *testing.T) {
 	keep := string(need(os.ReadFile("vendor_keep.go"))(t))
 	compiled := regexp.MustCompile(`\.(c|h|cpp|hpp)$`)
-	for _, root := range []string{"../core/include", "../core/src", "../capi/include", "../capi/src", "../bindings/go"} {
+	for _, root := range []string{
+		"../core/include", "../core/src", "../capi/include", "../capi/src", "../bindings/go",
+	} {
 		err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !compiled.MatchString(path) {
 				return err

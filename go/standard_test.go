@@ -66,7 +66,8 @@ func TestStandardCallsRefuseBadArguments(t *testing.T) {
 				errorOf(idgen.FormatStandard(standard, id)), errorOf(idgen.DecodeStandard(standard, id)),
 			} {
 				if length != right {
-					wantSays(t, err, idgen.ErrValue, fmt.Sprintf("a %s has %d bytes; these are %d", standard, right, length))
+					says := fmt.Sprintf("a %s has %d bytes; these are %d", standard, right, length)
+					wantSays(t, err, idgen.ErrValue, says)
 				} else if err != nil {
 					t.Error(err)
 				}

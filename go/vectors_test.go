@@ -26,7 +26,8 @@ var encodings = []struct {
 	{"base62", idgen.Base62},
 }
 
-// row reads columns by name; one that is missing, or is not a number, ends the test. What fails with it is told with it.
+// row reads columns by name; one that is missing, or is not a number, ends the test. What ends the test is told with
+// the row.
 type row struct {
 	testing.TB
 	columns map[string]string

@@ -141,7 +141,8 @@ func TestTheProgramsOfTheDocumentationRun(t *testing.T) {
 				case "go":
 					programs++
 					line := 1 + strings.Count(content[:at[0]], "\n")
-					t.Run(fmt.Sprintf("line %d", line), func(t *testing.T) { runProgram(t, folder, configuration, text) })
+					t.Run(fmt.Sprintf("line %d", line),
+						func(t *testing.T) { runProgram(t, folder, configuration, text) })
 				}
 			}
 			if programs == 0 {
