@@ -8,6 +8,7 @@
 #include <new>
 #include <span>
 
+#include "idgen/system_calls.hpp"
 #include "jni_support.hpp"
 
 using idgen_jni::Attached;
@@ -45,7 +46,7 @@ idgen_status_t read_keys(void* context, idgen_key_fn each, void* to, idgen_error
     if (env->ExceptionCheck() == JNI_TRUE) return IDGEN_E_HOST;
     each(to, static_cast<std::uint32_t>(version_and_state[0]), reinterpret_cast<const std::uint8_t*>(bytes),
          static_cast<std::size_t>(size), static_cast<std::int32_t>(version_and_state[1]));
-    explicit_bzero(bytes, sizeof bytes);
+    idgen::wipe_memory(bytes, sizeof bytes);
   }
   return IDGEN_OK;
 }

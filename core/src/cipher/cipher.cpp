@@ -1,12 +1,11 @@
 #include "idgen/cipher.hpp"
 
-#include <string.h>
-
 #include <array>
 #include <memory>
 
 #include "idgen/layout.hpp"
 #include "idgen/runtime.hpp"
+#include "idgen/system_calls.hpp"
 #include "idgen/text.hpp"
 #include "module/module_loader.hpp"
 
@@ -120,7 +119,7 @@ class Host {
       }
       text(to, value->c_str());
       // NOLINTNEXTLINE(clang-analyzer-cplusplus.InnerPointer): no two calls that change it
-      explicit_bzero(value->data(), value->size());
+      wipe_memory(value->data(), value->size());
     });
   }
   static std::int32_t keys(void* ctx, idgen_cipher_key_fn each, void* to, ModuleError* err) {

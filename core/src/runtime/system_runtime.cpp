@@ -1,6 +1,4 @@
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -9,6 +7,7 @@
 
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
+#include "idgen/system_calls.hpp"
 #include "idgen/time_units.hpp"
 #include "runtime/made_once.hpp"
 #include "runtime/slots.hpp"
@@ -36,14 +35,8 @@ class SystemRuntime final : public Runtime {
   }
 
   void nonce(std::span<std::uint8_t> out) override {
-    for (std::size_t done = 0; done < out.size();) {
-      const long got = syscall(SYS_getrandom, out.data() + done, out.size() - done, 0);  // getrandom() can be cancelled
-      if (got > 0) {
-        done += static_cast<std::size_t>(got);
-      } else if (errno != EINTR) {
-        throw Error(Status::internal, "the kernel gave no random bytes (getrandom failed)");
-      }
-    }
+    if (!random_bytes(out.data(), out.size()))
+      throw Error(Status::internal, "the kernel gave no random bytes (getrandom failed)");
   }
 
   std::shared_ptr<Lane> make_lane() override { return make_system_lane(); }

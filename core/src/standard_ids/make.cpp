@@ -8,6 +8,7 @@
 
 #include "idgen/standard.hpp"
 #include "idgen/status.hpp"
+#include "idgen/system_calls.hpp"
 #include "idgen/time_units.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
@@ -83,7 +84,7 @@ const Identity* fresh_identity(Image& image, std::uint64_t machine) {
     random.stream.seed(fresh);
     random.identity = identity;
   } while (random.identity != image.identity.load(std::memory_order_acquire));  // a reset: it may be a copy's, too
-  explicit_bzero(fresh.data(), sizeof fresh);
+  wipe_memory(fresh.data(), sizeof fresh);
 }
 
 [[gnu::cold, gnu::noinline]] ThreadRandom& fresh_random(Image& image) {

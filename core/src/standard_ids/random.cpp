@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "idgen/system_calls.hpp"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -74,8 +76,8 @@ bool has_eight() noexcept { return false; }
 }  // namespace
 
 void RandomStream::wipe() noexcept {
-  explicit_bzero(seed_.data(), sizeof seed_);
-  explicit_bzero(output_.data(), sizeof output_);
+  wipe_memory(seed_.data(), sizeof seed_);
+  wipe_memory(output_.data(), sizeof output_);
   used_ = kWords;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "idgen/system_calls.hpp"
 #include "runtime/process_image.hpp"
 #include "store/new_file.hpp"
 
@@ -126,7 +126,7 @@ struct LockFile::Descriptor {
 // An offset that the host's descriptors do not have by chance; below 2 GiB, which every file system can address.
 static off_t random_mark() {
   std::uint32_t bits = 0;
-  if (getrandom(&bits, sizeof bits, 0) != sizeof bits) {
+  if (!random_bytes(&bits, sizeof bits)) {
     throw Error(Status::internal, "the kernel gave no random bytes (getrandom failed)");
   }
   return (off_t{1} << 30) + static_cast<off_t>(bits & 0x3fffffff);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "idgen/concat.hpp"
+#include "idgen/system_calls.hpp"
 
 namespace idgen {
 
@@ -60,7 +61,7 @@ class NewFile {
 
   // Renames it to `to` unless that exists. 0 or an errno.
   int move_to(const std::string& to) {
-    const int error = rename_without_replacing(to);
+    const int error = move_without_replacing(to);
     if (error == 0) made_ = false;
     return error;
   }
@@ -72,11 +73,9 @@ class NewFile {
   }
 
  private:
-  int rename_without_replacing(const std::string& to) const {
-#ifdef RENAME_NOREPLACE
-    if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return errno;
-#endif
+  int move_without_replacing(const std::string& to) const {
+    const int error = rename_without_replacing(path_.c_str(), to.c_str());
+    if (error != EINVAL && error != ENOSYS) return error;
     if (link(path_.c_str(), to.c_str()) != 0) return errno;
     unlink(path_.c_str());
     return 0;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "idgen/system_calls.hpp"
 #include "store/lock_file.hpp"
 #include "store/new_file.hpp"
 #include "store/sqlite_connection.hpp"
@@ -110,18 +111,6 @@ void check_file_system(const std::string& path) {
                    "others: docs/stores.md)");
 }
 
-// The mount of a path; empty if the kernel does not say (before Linux 5.8).
-static std::optional<std::uint64_t> mount_of(const std::string& path) {
-#ifdef STATX_MNT_ID
-  struct statx info {};
-  if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_MNT_ID, &info) == 0 &&
-      (info.stx_mask & STATX_MNT_ID) != 0) {
-    return info.stx_mnt_id;
-  }
-#endif
-  return std::nullopt;
-}
-
 // As in the list of mounts: spaces and other special characters as \040.
 static std::string mount_point_text(const std::string& path) {
   std::string text;
@@ -147,8 +136,8 @@ static bool is_in_list_of_mounts(const std::string& path) {
 static bool is_mounted_alone(const std::string& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) return false;
-  const std::optional<std::uint64_t> file = mount_of(path);
-  const std::optional<std::uint64_t> folder = mount_of(folder_of(path));
+  const std::optional<std::uint64_t> file = mount_of(path.c_str());
+  const std::optional<std::uint64_t> folder = mount_of(folder_of(path).c_str());
   return file && folder ? *file != *folder : is_in_list_of_mounts(path);
 }
 

@@ -1,7 +1,6 @@
 // idgen key: the file with the keys of hidden ids.
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "idgen/system_calls.hpp"
 #include "shared/command.hpp"
 #include "shared/output.hpp"
 #include "shared/settings.hpp"
@@ -41,12 +41,12 @@ class Secret {
   Secret() = default;
   Secret(const Secret&) = delete;
   Secret& operator=(const Secret&) = delete;
-  ~Secret() { explicit_bzero(text.data(), text.size()); }
+  ~Secret() { idgen::wipe_memory(text.data(), text.size()); }
 };
 
 void add_key(Secret& keys, std::uint64_t version) {
   unsigned char bytes[32];
-  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) fail_with_errno("random numbers");
+  if (!idgen::random_bytes(bytes, sizeof bytes)) fail_with_errno("random numbers");
   keys.text.reserve(keys.text.size() + 128);  // so that no copy of them is left behind
   keys.text += std::to_string(version) + ' ';
   for (const unsigned char byte : bytes) {
@@ -54,7 +54,7 @@ void add_key(Secret& keys, std::uint64_t version) {
     keys.text += "0123456789abcdef"[byte & 15];
   }
   keys.text += '\n';
-  explicit_bzero(bytes, sizeof bytes);
+  idgen::wipe_memory(bytes, sizeof bytes);
 }
 
 std::string folder_of(const std::string& path) {
@@ -338,7 +338,7 @@ int move_line(const KeyArguments& arguments) {
         std::rotate(at + static_cast<std::ptrdiff_t>(begin), at + static_cast<std::ptrdiff_t>(end), keys.text.end());
         const std::size_t left = keys.text.size() - (end - begin);
         line.text.assign(keys.text, left);
-        explicit_bzero(keys.text.data() + left, end - begin);
+        idgen::wipe_memory(keys.text.data() + left, end - begin);
         keys.text.resize(left);
       },
       [&](mode_t mode) {
