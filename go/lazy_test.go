@@ -227,6 +227,9 @@ func TestAClosedHandleStaysClosedAndNeverOpens(t *testing.T) {
 		store.mutex.Unlock()
 		wantStatus(t, errorOf(rows.Next()), idgen.ErrClosed)
 		wantOpen(t, rows, false)
+		if asked := len(store.asked); asked != maxID {
+			t.Error("a closed handle has asked the store")
+		}
 	}
 }
 
