@@ -13,8 +13,8 @@
 
 namespace idgen {
 
-// Fills `out` with random bytes. False, with errno set, if the kernel has none. No point of cancellation, as getrandom()
-// is.
+// Fills `out` with random bytes. False, with errno set, if the kernel has none. Unlike getrandom(), it is no point at
+// which a thread may be cancelled.
 inline bool random_bytes(void* out, std::size_t size) noexcept {
   for (std::size_t done = 0; done < size;) {
     const long got = syscall(SYS_getrandom, static_cast<char*>(out) + done, size - done, 0);
