@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 from conftest import distinct, in_child, in_threads, run_python, wait_until_forgotten
 from idgen import _drivers
 from idgen.sql import SqlStore
-from patience import wait_until
+from patience import patience, wait_until
 
 
 class Counter:
@@ -378,7 +379,10 @@ def test_the_cause_of_an_error_is_what_the_store_raised() -> None:
         generator(stores[0], wait_max=0)
     assert opened.value.__cause__ is stores[0].failure
     stores[0].failure = None
-    with generator(stores[0], wait_max="500ms") as first, generator(stores[1], wait_max="500ms") as second:
+    with (
+        generator(stores[0], wait_max=timedelta(seconds=patience(2))) as first,
+        generator(stores[1], wait_max=timedelta(seconds=patience(2))) as second,
+    ):
         for store in stores:
             store.failure = Away("the same words")
         for store, orders in zip(stores, (first, second), strict=True):
@@ -404,7 +408,7 @@ def test_what_stands_behind_an_error_of_idgen_is_the_cause_of_the_calls(database
 @pytest.mark.parametrize("recovers", [True, False])
 def test_a_cause_is_kept_no_longer_than_until_the_store_answers_or_its_generator_goes(recovers: bool) -> None:
     store = Counter()
-    orders = generator(store, wait_max="500ms")
+    orders = generator(store, wait_max=timedelta(seconds=patience(2)))
     store.failure = Away("away")
     gone = weakref.ref(store.failure)
     with pytest.raises(idgen.HostError):
