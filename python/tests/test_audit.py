@@ -19,10 +19,12 @@ from typing import Any
 import pytest
 
 duckdb = pytest.importorskip("duckdb")
-pytest.importorskip("numpy")
+np = pytest.importorskip("numpy")
 
-from idgen import format_id  # noqa: E402
-from idgen.audit import main  # noqa: E402
+from idgen import Layout, format_id  # noqa: E402
+from idgen.audit import command, duplicates, main  # noqa: E402
+from idgen.audit.ordered import in_order  # noqa: E402
+from idgen.audit.space import Space  # noqa: E402
 
 CLEAN, FAILURE, USAGE, DUPLICATES = 0, 1, 2, 3
 BIG = 1278735254782615552
@@ -500,7 +502,10 @@ def test_snowflakes_of_low_rates_are_not_taken_for_rounded(audit: Audit) -> None
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_numbers_are_those_of_a_plain_count(audit: Audit, seed: int) -> None:
+def test_the_numbers_are_those_of_a_plain_count(audit: Audit, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed % 3 < 2:  # a few ids are sorted at once, and few duplicates are looked at one by one
+        monkeypatch.setattr(command, "_SORTED", (1 << 30) // (20, 500)[seed % 3])
+        monkeypatch.setattr(duplicates, "_POSTS", 8)
     rng = random.Random(seed)
     begin = 200 * 86_400_000
     ids: list[int] = []
@@ -559,6 +564,50 @@ def test_the_numbers_are_those_of_a_plain_count(audit: Audit, seed: int) -> None
         ]
         if len(names) == 2:
             assert record["places"].split("; ") == [_grouped(place) for place in expected_places]
+
+
+def test_as_many_duplicates_are_kept_apart_as_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duplicates, "_POSTS", 64)
+    posts = duplicates._Posts(Space(Layout("default")))
+    for first in range(0, 32_000, 100):
+        posts.add(np.arange(first + 1, first + 101, dtype=np.uint64), np.full(100, 2 + (first == 200)))
+        assert posts.ids.sum() == first + 100
+        assert posts.ids.size > 16 or posts.ids.max() == 1
+        assert posts.ids.size <= 65
+    assert (posts.rows.sum(), posts.most.max()) == (64_100, 3)
+
+
+@pytest.mark.parametrize("most", [8, 2])
+def test_duplicates_that_are_too_many_to_keep_apart_are_joined(
+    audit: Audit, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(duplicates, "_POSTS", most)
+    monkeypatch.setattr(command, "_SORTED", (1 << 30) // 400)
+    ids = [[(200_000_000 + tick) << 22 | worker << 12 for tick in range(1000)] for worker in range(3)]
+    twice = [ids[0][300:800], ids[1][:200], ids[2][999:]]
+    rows = sum(ids, []) + sum(twice, []) + [ids[0][500], ids[0][700]]
+    name = audit.write("a.txt", "\n".join(map(str, rows)))
+    found = [r for r in audit.records(name, "--layout", "default") if r["record"] == "duplicates"]
+    for worker, its_ids in enumerate(twice):
+        (record,) = (r for r in found if r["worker"] == f"worker {worker}")
+        expected = [len(its_ids), len(its_ids) + 2 * (worker == 0), 0, str(its_ids[0]), str(its_ids[-1])]
+        assert [record[n] for n in ("ids", "extra_copies", "single", "first_id", "last_id")] == expected
+
+
+@pytest.mark.parametrize("values", [1, 2, 3, 40, 1 << 20, 1 << 64])
+@pytest.mark.parametrize("count", [0, 1, 50, 51, 3000])
+def test_keys_are_sorted_and_counted_whatever_they_are(tmp_path: Path, values: int, count: int) -> None:
+    rng = random.Random(values + count)
+    most = rng.randrange(values)  # and a third of the keys are this one
+    keys = [most if rng.random() < 0.3 else rng.randrange(values) for _ in range(count)]
+    pieces = (np.array(keys[i : i + 100], dtype=np.uint64) for i in range(0, count, 100))
+    sample = np.array(rng.sample(keys, min(count, 64)), dtype=np.uint64)
+    found: list[tuple[int, int]] = []
+    for some, copies in in_order(pieces, sample, count, tmp_path / "sorted", room=50):
+        assert len(some) <= 50
+        found += zip(some.tolist(), copies.tolist(), strict=True)
+    assert found == sorted(Counter(keys).items())
+    assert not list(tmp_path.iterdir())
 
 
 def _grouped(place: str) -> str:

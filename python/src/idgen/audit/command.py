@@ -15,7 +15,8 @@ from .duplicates import Duplicates
 from .failure import Unreadable, UsageError
 from .formats import detect, paths_of
 from .options import parse
-from .order import Order
+from .order import Order, pieces, sample_of
+from .ordered import in_order
 from .picture import picture_of
 from .reading import Reader, share_of_floats
 from .report import json_of, report_of
@@ -24,12 +25,12 @@ from .shards import Shards
 from .space import Space
 from .words import grouped, one_line
 from .work import Progress, Work
-from .workers import of_workers
+from .workers import Workers
 
 _CLEAN, _FAILURE, _USAGE, _DUPLICATES = 0, 1, 2, 3
 _PROGRAM = 256 << 20  # bytes: Python, its libraries, the arrays of a pass
 _LEAST = 256 << 20  # bytes that DuckDB needs
-_GROUP = 12  # bytes of memory that a different id takes, where groups are spilled
+_SORTED = 256  # bytes of memory for each key that is sorted at once: itself, its copies and what is found of them
 _ALLOWED_AHEAD_MS = 60_000  # of this clock
 
 
@@ -84,17 +85,29 @@ def _audit(options: Namespace, work: Work, progress: Progress) -> int:
         order.look(connection, source, number)
     if order.ids == 0:
         raise Unreadable(_why_empty(sources[0].dump.name, len(sources), reader))
-    progress.at("looking for duplicates")
-    passes = 1 + total * _GROUP // limit
-    duplicates = Duplicates(connection, space, passes)
-    by_node = duplicates.by_node() if duplicates.ids else {}
+    progress.at(f"sorting {grouped(order.ids)} ids")
+    duplicates = Duplicates(connection, space)
+    workers = Workers(space, order) if space.has_time else None
+    for keys, copies in in_order(
+        (space.keys_of(ids) for ids, _ in pieces(connection, 0, total)),
+        sample_of(connection, space),
+        order.ids,
+        work.folder / "sorted",
+        options.memory // _SORTED,
+    ):
+        duplicates.add(keys, copies)
+        if workers:
+            workers.add(keys, copies)
+    by_node = duplicates.by_node
     rows_of = dict(zip(order.nodes.tolist(), order.counts.tolist(), strict=True)) if duplicates.ids else {}
     least, largest = connection.execute("SELECT min(id), max(id) FROM ids").fetchall()[0]
     different = order.ids - duplicates.extra
     result = Result(space, sources, reader.broken, order, duplicates, least, largest, different)
-    if space.has_time:
-        progress.at("looking at workers")
-        result.workers, result.rates = of_workers(connection, space, order, by_node, passes)
+    if workers:
+        workers.end()
+        result.workers, result.rates = workers.found, workers.rates
+        for worker in result.workers:
+            worker.duplicated = by_node.get(worker.node, (0, 0))[0]
     if duplicates.ids:
         progress.at("looking for causes")
         duplicates.find_incidents(total, lambda node: rows_of.get(node, 0) - by_node.get(node, (0, 0))[1])

@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 
 from .order import pieces
+from .ordered import Copies, starts_of
 from .reading import Source
 from .space import Array, Space, U
 
@@ -73,35 +74,36 @@ def _spread(count: int) -> list[int]:
 
 
 class Duplicates:
-    def __init__(self, connection: duckdb.DuckDBPyConnection, space: Space, passes: int):
-        """`passes`: into how many parts the ids are split by a hash, so that a part's groups fit into memory."""
+    def __init__(self, connection: duckdb.DuckDBPyConnection, space: Space):
         self.connection, self.space = connection, space
         self.incidents: list[Incident] = []
         self.copies: dict[int, list[Copy]] = {}  # by key
-        connection.execute("CREATE TABLE twice (key UBIGINT, id UBIGINT, copies BIGINT)")
-        for part in range(passes):
-            connection.execute(
-                f"INSERT INTO twice SELECT {space.key_sql()}, id, copies FROM (SELECT id, count(*) AS copies FROM ids "
-                f"WHERE id IS NOT NULL AND hash(id) % {passes} = {part} GROUP BY id HAVING count(*) > 1)"
-            )
-        sql = "SELECT count(*), coalesce(sum(copies - 1), 0)::UBIGINT FROM twice"
-        self.ids, self.extra = map(int, connection.execute(sql).fetchall()[0])
+        self.ids = self.extra = 0
+        self.by_node: dict[int, tuple[int, int]] = {}  # how many ids came more than once, and their extra copies
+        self._posts = _Posts(space)
 
-    def by_node(self) -> dict[int, tuple[int, int]]:
-        """How many ids of each worker came more than once, and their extra copies."""
-        node = f"key >> {self.space.node_shift}" if self.space.has_nodes else "0"
-        rows = self.connection.execute(
-            f"SELECT {node}, count(*), sum(copies - 1)::UBIGINT FROM twice GROUP BY ALL"
-        ).fetchall()
-        return {int(n): (int(ids), int(extra)) for n, ids, extra in rows}
+    def add(self, keys: Array, copies: Copies) -> None:
+        """Different keys, which are above those before."""
+        is_twice = copies > 1
+        keys, copies = keys[is_twice], copies[is_twice]
+        if keys.size == 0:
+            return
+        nodes = self.space.nodes_of(keys)
+        starts = starts_of(nodes)
+        ids, extra = np.diff(starts, append=nodes.size), np.add.reduceat(copies - 1, starts)
+        for node, some, more in zip(nodes[starts].tolist(), ids.tolist(), extra.tolist(), strict=True):
+            its_ids, its_extra = self.by_node.get(node, (0, 0))
+            self.by_node[node] = its_ids + some, its_extra + more
+        self.ids += keys.size
+        self.extra += int(extra.sum())
+        self._posts.add(keys, copies)
 
     def find_incidents(self, total: int, different: Callable[[int], int]) -> None:
         """`different`: how many different ids a worker has."""
         if self.ids == 0:
             return
-        posts = _Posts(self.connection, self.space, self.ids)
-        posts.count_between(total)
-        self.incidents = list(posts.incidents(different))
+        self._posts.count_between(self.connection, total)
+        self.incidents = list(self._posts.incidents(different))
         while len(self.incidents) > _MOST:
             fewer = _join_nearest(self.incidents)
             if len(fewer) == len(self.incidents):  # each of another worker: the largest say most
@@ -177,32 +179,49 @@ class _Posts:
     """Duplicated keys in order; if there are very many, each stands for those from the one before it on. In front of
     a worker's first stands a post of no ids, at the least key that the worker can have."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, space: Space, count: int):
-        self.connection, self.space = connection, space
-        each = -(-count // _POSTS)
-        node = f"(key >> {space.node_shift})" if space.has_nodes else "0"
-        rows = connection.execute(
-            f"SELECT min(key) AS least, max(key) AS key, count(*) AS ids, sum(copies)::UBIGINT AS rows, "
-            f"max(copies) AS most FROM (SELECT key, copies, {node} AS node, "
-            f"(row_number() OVER (PARTITION BY {node} ORDER BY key) - 1) // {each} AS part FROM twice) "
-            "GROUP BY node, part ORDER BY key"
-        ).fetchnumpy()
-        keys, nodes = rows["key"].astype(U), space.nodes_of(rows["key"].astype(U))
-        is_first = np.concatenate(([True], nodes[1:] != nodes[:-1]))
-        at = np.nonzero(is_first)[0]
-        lowest = nodes[at] << U(space.node_shift) if space.has_nodes else np.zeros(1, dtype=U)
-        is_free = rows["least"][at].astype(U) > lowest
+    def __init__(self, space: Space):
+        self.space = space
+        self._each = 1  # ids of a post
+        self.least = self.keys = np.empty(0, dtype=U)
+        self.ids = self.rows = self.most = np.empty(0, dtype=np.int64)
+
+    def add(self, keys: Array, copies: Copies) -> None:
+        self.least, self.keys = np.append(self.least, keys), np.append(self.keys, keys)
+        self.ids = np.append(self.ids, np.ones(keys.size, dtype=np.int64))
+        self.rows, self.most = np.append(self.rows, copies), np.append(self.most, copies)
+        workers = starts_of(self.space.nodes_of(self.keys)).size  # each has a post at least
+        self._join()
+        while self.keys.size > _POSTS + workers:
+            self._each *= 2
+            self._join()
+
+    def _join(self) -> None:
+        """Neighbours of one worker, up to `_each` ids."""
+        nodes = self.space.nodes_of(self.keys)
+        before = np.cumsum(self.ids) - self.ids
+        firsts = starts_of(nodes)
+        in_node = before - np.repeat(before[firsts], np.diff(firsts, append=nodes.size))
+        starts = np.union1d(starts_of(in_node // self._each), firsts)
+        ends = np.append(starts[1:], nodes.size) - 1
+        self.least, self.keys = self.least[starts], self.keys[ends]
+        self.ids, self.rows = np.add.reduceat(self.ids, starts), np.add.reduceat(self.rows, starts)
+        self.most = np.maximum.reduceat(self.most, starts)
+
+    def _put_lowest(self) -> None:
+        nodes = self.space.nodes_of(self.keys)
+        at = starts_of(nodes)
+        lowest = nodes[at] << U(self.space.node_shift) if self.space.has_nodes else np.zeros(1, dtype=U)
+        is_free = self.least[at] > lowest
         at, lowest = at[is_free], lowest[is_free]
-        self.keys: Array = np.insert(keys, at, lowest)
-        self.least: Array = np.insert(rows["least"].astype(U), at, lowest)
-        self.ids = np.insert(rows["ids"].astype(np.int64), at, 0)
-        self.rows = np.insert(rows["rows"].astype(np.int64), at, 0)
-        self.most = np.insert(rows["most"].astype(np.int64), at, 0)
+        self.keys, self.least = np.insert(self.keys, at, lowest), np.insert(self.least, at, lowest)
+        self.ids, self.rows = np.insert(self.ids, at, 0), np.insert(self.rows, at, 0)
+        self.most = np.insert(self.most, at, 0)
         self.singles = np.zeros(self.keys.size + 1, dtype=np.int64)
         self.same = np.zeros(self.keys.size + 1, dtype=np.int64)
 
-    def count_between(self, total: int) -> None:
+    def count_between(self, connection: duckdb.DuckDBPyConnection, total: int) -> None:
         """Ids that came once between one post and the next, and how many of them have the next one's sequence."""
+        self._put_lowest()
         field = self.space.sequence
         shift = U(field.shift) if field else U(0)
         mask = U((1 << field.bits) - 1) if field else U(0)
@@ -210,7 +229,7 @@ class _Posts:
         if field:
             ids = np.array([self.space.id_of(int(key)) for key in self.keys], dtype=U)
             of_post[:-1] = ids >> shift & mask
-        for ids, _ in pieces(self.connection, 0, total):
+        for ids, _ in pieces(connection, 0, total):
             keys = self.space.keys_of(ids)
             at = np.searchsorted(self.keys, keys)
             inside = np.minimum(at, self.keys.size - 1)

@@ -10,11 +10,11 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
+from .ordered import PIECE, SAMPLE
 from .reading import Source
 from .shards import Shards
 from .space import Array, Space, U
 
-PIECE = 1 << 20  # ids that are looked at together
 KEPT = 8  # steps back of a worker, the largest
 POINTS = 1024  # of the picture's course
 _DAY_MS = 86_400_000
@@ -32,6 +32,12 @@ def pieces(connection: duckdb.DuckDBPyConnection, begin: int, end: int) -> Itera
             yield np.asarray(rows.data[is_id], dtype=U), places[is_id]
         else:
             yield np.asarray(rows, dtype=U), places
+
+
+def sample_of(connection: duckdb.DuckDBPyConnection, space: Space) -> Array:
+    """The keys of some ids, from all parts of the table."""
+    sql = f"SELECT id FROM (SELECT id FROM ids WHERE id IS NOT NULL) USING SAMPLE reservoir({SAMPLE} ROWS)"
+    return space.keys_of(np.asarray(connection.execute(sql).fetchnumpy()["id"], dtype=U))
 
 
 @dataclass

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 
 from .order import Order
-from .space import Space
+from .ordered import Copies, starts_of
+from .space import Array, Space, U
 
 STRETCHES = 240
 SHOWN = 6  # workers whose rates are kept apart
@@ -20,15 +20,15 @@ Counts = npt.NDArray[np.int64]
 @dataclass
 class Worker:
     node: int
-    ids: int  # different ones
-    duplicated: int
     first: int  # ticks
-    last: int
-    ticks: int  # with at least one id
-    full_ticks: int  # with as many as the layout has room for
-    peak: int  # ids in one tick
-    peak_tick: int
-    longest_gap: int  # in ticks, without an id
+    last: int = 0
+    ids: int = 0  # different ones
+    duplicated: int = 0
+    ticks: int = 0  # with at least one id
+    full_ticks: int = 0  # with as many as the layout has room for
+    peak: int = 0  # ids in one tick
+    peak_tick: int = 0
+    longest_gap: int = 0  # in ticks, without an id
 
 
 @dataclass
@@ -41,62 +41,79 @@ class Rates:
     duplicated: Counts = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-def of_workers(
-    connection: duckdb.DuckDBPyConnection,
-    space: Space,
-    order: Order,
-    duplicated: dict[int, tuple[int, int]],
-    passes: int,
-) -> tuple[list[Worker], Rates]:
-    """The workers by node (of very many those with the most ids), and the rates."""
-    key, shift = space.key_sql(), space.tick_shift
-    node = f"(t >> {space.node_shift - shift})" if space.has_nodes else "0::UBIGINT"
-    tick = f"(t & {(1 << space.node_shift - shift) - 1}::UBIGINT)"
-    connection.execute("CREATE TABLE ticks (node UBIGINT, tick UBIGINT, n BIGINT)")
-    for part in range(passes):
-        connection.execute(
-            f"INSERT INTO ticks SELECT {node}, {tick}, n FROM (SELECT t, sum(n)::BIGINT AS n FROM "
-            f"(SELECT {key} >> {shift} AS t, 1 AS n FROM ids WHERE id IS NOT NULL UNION ALL "
-            f"SELECT key >> {shift}, 1 - copies FROM twice) WHERE hash(t) % {passes} = {part} GROUP BY t)"
-        )
-    rows = connection.execute(
-        "SELECT node, sum(n)::BIGINT AS total, min(tick), max(tick), count(*), "
-        f"count(*) FILTER (n >= {space.ids_per_tick}), max(n), min(tick) FILTER (n = most), coalesce(max(gap), 0) FROM "
-        "(SELECT *, max(n) OVER (PARTITION BY node) AS most, tick - lag(tick) OVER (PARTITION BY node ORDER BY tick) "
-        f"AS gap FROM ticks) GROUP BY node ORDER BY total DESC, node LIMIT {_MOST}"
-    ).fetchall()
-    workers = [
-        Worker(n, total, duplicated.get(n, (0, 0))[0], first, last, ticks, full, peak, peak_tick, gap)
-        for n, total, first, last, ticks, full, peak, peak_tick, gap in rows
-    ]
-    return sorted(workers, key=lambda w: w.node), _rates(connection, space, order, workers)
+class Workers:
+    """The workers by node (of very many those with the most rows), and the rates, from keys in order."""
 
+    def __init__(self, space: Space, order: Order):
+        self.space = space
+        most = np.lexsort((order.nodes, -order.counts.astype(np.int64)))[:_MOST]
+        self._kept = order.nodes[most]
+        self.found: list[Worker] = []
+        first, last = order.first_likely, order.last_likely
+        self._last_likely = last
+        ticks = max(last - first + 1, 1)
+        self._zero = np.zeros(min(ticks, STRETCHES), dtype=np.int64)
+        self.rates = Rates(first, ticks / self._zero.size, all=self._zero.copy(), duplicated=self._zero.copy())
+        self.rates.shown = [(int(node), self._zero.copy()) for node in order.nodes[most[:SHOWN]]]
+        # The last tick so far, of which more ids may come, and the one before it.
+        self._open: tuple[Array, Counts] = np.empty(0, dtype=U), np.empty(0, dtype=np.int64)
+        self._before = self._open[0]
 
-def _rates(connection: duckdb.DuckDBPyConnection, space: Space, order: Order, workers: list[Worker]) -> Rates:
-    first, last = order.first_likely, order.last_likely
-    ticks = max(last - first + 1, 1)
-    count = min(ticks, STRETCHES)
-    rates = Rates(first, ticks / count)
-    shown = [worker.node for worker in workers[:SHOWN]]
-    stretch = f"least(((tick - {first}::UBIGINT) / {rates.ticks_per_stretch!r})::DOUBLE, {count - 1})"
-    stretch = f"floor({stretch})::BIGINT"
-    within = f"tick BETWEEN {first} AND {last}"
-    which = f"CASE WHEN node IN ({', '.join(map(str, shown))}) THEN node END"
-    table: dict[int | None, Counts] = {}
-    rows = connection.execute(
-        f"SELECT {which} AS w, {stretch} AS s, sum(n)::BIGINT FROM ticks WHERE {within} GROUP BY ALL"
-    ).fetchall()
-    for worker, at, n in rows:
-        table.setdefault(worker, np.zeros(count, dtype=np.int64))[at] += n
-    zero = np.zeros(count, dtype=np.int64)
-    rates.shown = [(worker, table.get(worker, zero)) for worker in shown]
-    rates.others = table.get(None, zero)
-    rates.all = sum((counts for _, counts in rates.shown), rates.others)
-    rates.duplicated = zero.copy()
-    key_tick = f"((key >> {space.tick_shift}) & {(1 << space.node_shift - space.tick_shift) - 1}::UBIGINT)"
-    rows = connection.execute(
-        f"SELECT {stretch} AS s, count(*) FROM (SELECT {key_tick} AS tick FROM twice) WHERE {within} GROUP BY ALL"
-    ).fetchall()
-    for at, n in rows:
-        rates.duplicated[at] += n
-    return rates
+    def add(self, keys: Array, copies: Copies) -> None:
+        """Different keys, which are above those before."""
+        shift = U(self.space.tick_shift)
+        self.rates.duplicated += self._per_stretch(self.space.ticks_of(keys[copies > 1]))
+        ticks = keys >> shift  # with the node above them
+        starts = starts_of(ticks)
+        ticks = np.append(self._open[0], ticks[starts])
+        counts = np.append(self._open[1], np.diff(starts, append=keys.size))
+        if ticks.size > 1 and ticks[0] == ticks[1]:
+            counts[1] += counts[0]
+            ticks, counts = ticks[1:], counts[1:]
+        self._open = ticks[-1:], counts[-1:]
+        self._close(ticks[:-1], counts[:-1])
+
+    def end(self) -> None:
+        self._close(*self._open)
+        self.rates.others = self.rates.all - sum((counts for _, counts in self.rates.shown), self._zero)
+
+    def _close(self, closed: Array, counts: Counts) -> None:
+        if closed.size == 0:
+            return
+        keys = closed << U(self.space.tick_shift)
+        nodes, ticks = self.space.nodes_of(keys), self.space.ticks_of(keys)
+        gaps = np.zeros(closed.size, dtype=np.int64)
+        gaps[1:] = np.where(nodes[1:] == nodes[:-1], (closed[1:] - closed[:-1]).astype(np.int64), 0)
+        starts = starts_of(nodes)
+        if self.found and self._before.size and self.found[-1].node == nodes[0]:
+            gaps[0] = int(closed[0] - self._before[0])
+        self._before = closed[-1:]
+        self.rates.all += self._per_stretch(ticks, counts)
+        ends = np.append(starts[1:], nodes.size)
+        kept = np.isin(nodes[starts], self._kept)
+        for begin, end in zip(starts[kept], ends[kept], strict=True):
+            self._add(int(nodes[begin]), ticks[begin:end], counts[begin:end], int(gaps[begin:end].max()))
+
+    def _add(self, node: int, ticks: Array, counts: Counts, gap: int) -> None:
+        for shown, per_stretch in self.rates.shown:
+            if shown == node:
+                per_stretch += self._per_stretch(ticks, counts)
+        if not self.found or self.found[-1].node != node:
+            self.found.append(Worker(node, first=int(ticks[0])))
+        worker = self.found[-1]
+        worker.ids += int(counts.sum())
+        worker.last = int(ticks[-1])
+        worker.ticks += ticks.size
+        worker.full_ticks += int(np.count_nonzero(counts >= self.space.ids_per_tick))
+        worker.longest_gap = max(worker.longest_gap, gap)
+        peak = int(counts.argmax())
+        if counts[peak] > worker.peak:
+            worker.peak, worker.peak_tick = int(counts[peak]), int(ticks[peak])
+
+    def _per_stretch(self, ticks: Array, counts: Counts | None = None) -> Counts:
+        first = self.rates.first_tick
+        is_likely = (ticks >= U(first)) & (ticks <= U(self._last_likely))
+        at = ((ticks[is_likely] - U(first)).astype(np.float64) / self.rates.ticks_per_stretch).astype(np.int64)
+        weights = None if counts is None else counts[is_likely]
+        found = np.bincount(np.minimum(at, self._zero.size - 1), weights, minlength=self._zero.size)
+        return found.astype(np.int64)
