@@ -27,11 +27,11 @@ from ._types import (
     RouterStats,
     SegmentInfo,
     SegmentRow,
-    WorkerInfo,
     StandardParts,
     Stats,
     Status,
     TextParts,
+    WorkerInfo,
 )
 from ._values import PropertyValue
 
