@@ -3,13 +3,13 @@
 
 #include <mysql.h>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "schema.hpp"
 #include "sql/fault.hpp"
+#include "sql/server_settings.hpp"
 #include "sql_numbers.hpp"
 
 namespace idgen::module {
@@ -182,7 +182,7 @@ class MysqlConnection final : public sql::Connection {
     if (in_transactions_ && is_mariadb) {  // from 10.3 on; before that, nothing can be had
       mysql_query(connection_.get(), ("SET SESSION idle_transaction_timeout = " + limit).c_str());
     }
-    check_settings(parameters, schema_of(settings));
+    sql::check_server(*this, sql::kMysql, schema_of(settings), wording_, parameters, is_tidb_);
   }
   MysqlConnection(const MysqlConnection&) = delete;
   MysqlConnection& operator=(const MysqlConnection&) = delete;
@@ -375,54 +375,6 @@ class MysqlConnection final : public sql::Connection {
         Status::store_permission,
         why + (differs ? tls_.if_name_differs() : "") +
             (fingerprint_.empty() ? ". To accept one certificate, whatever its name, use tls_fingerprint=HEX" : ""));
-  }
-
-  using Variables = std::map<std::string, std::string>;
-
-  void demand(const Parameters& parameters, const Variables& variables, const std::string& name,
-              const std::string& wanted, const std::string& why) {
-    const auto found = variables.find(name);
-    if (found == variables.end() || found->second == wanted || parameters.accepts_loss(name)) return;
-    throw Error(Status::store_unsafe, shown_ + ": the server runs with " + name + " = " + found->second + ": " + why +
-                                          ", and ids would be issued twice. Set it to " + wanted +
-                                          ", or give that up with ?accept_loss=" + name);
-  }
-  void check_settings(const Parameters& parameters, const Schema& schema) {
-    Variables variables;
-    Rows settings = query(
-        "SHOW VARIABLES WHERE Variable_name IN ('read_only', 'super_read_only', 'tidb_super_read_only', "
-        "'innodb_flush_log_at_trx_commit', 'innodb_doublewrite', 'log_bin', 'sync_binlog')");
-    while (settings.next()) variables[settings.text(0)] = settings.text(1);
-    for (const char* name : {"read_only", "super_read_only", "tidb_super_read_only"}) {
-      const auto found = variables.find(name);
-      if (found != variables.end() && (found->second == "ON" || found->second == "1")) {
-        throw Error(Status::store_permission,
-                    shown_ + ": the server runs with " + name + " = ON, it cannot grant anything; name the primary");
-      }
-    }
-    if (is_tidb_) return;  // it accepts the names below, and commits through Raft whatever they say
-    demand(parameters, variables, "innodb_flush_log_at_trx_commit", "1",
-           "a crash can undo a commit of the last second");
-    demand(parameters, variables, "innodb_doublewrite", "ON", "a power loss can tear a page");
-    if (variables["log_bin"] == "ON")
-      demand(parameters, variables, "sync_binlog", "1",
-             "after a power loss the replicas may not know the last commits");
-    const std::string here = " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " + quoted(std::string(wording_.table));
-    Rows counter = query("SELECT DATA_TYPE FROM information_schema.COLUMNS" + here +
-                         " AND COLUMN_NAME = " + quoted(std::string(schema.counter)));
-    // In a rounded number, or in a text, which is calculated with as one, max_id + 1 may equal max_id.
-    if (counter.next() && counter.text(0).find("int") == std::string::npos && counter.text(0) != "decimal") {
-      throw Error(Status::store_version, shown_ + ": the column " + std::string(schema.counter) + " of the table " +
-                                             std::string(wording_.table) + " is of the type " + counter.text(0) +
-                                             ", which does not hold whole numbers exactly; it must be bigint");
-    }
-    Rows rows = query("SELECT ENGINE FROM information_schema.TABLES" + here);
-    if (rows.next() && rows.text(0) != "InnoDB") {
-      const std::string table(wording_.table);
-      throw Error(Status::store_unsafe, shown_ + ": the table " + table + " has the engine " + rows.text(0) +
-                                            ", which may forget a commit in a crash: ALTER TABLE " + table +
-                                            " ENGINE = InnoDB");
-    }
   }
 
   SqlNumbers<MysqlConnection> numbers_;

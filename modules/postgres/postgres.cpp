@@ -8,6 +8,7 @@
 #include "key_producer.hpp"
 #include "schema.hpp"
 #include "sql/fault.hpp"
+#include "sql/server_settings.hpp"
 #include "sql_numbers.hpp"
 
 namespace idgen::module {
@@ -177,7 +178,7 @@ class PostgresConnection final : public sql::Connection {
     close_on_exec(socket());
     keep_alive(socket());
     PQsetNoticeReceiver(connection_.get(), &PostgresConnection::notice, this);
-    check_settings(parameters);
+    sql::check_server(*this, sql::kPostgres, schema_of(settings), wording_, parameters);
   }
   PostgresConnection(const PostgresConnection&) = delete;
   PostgresConnection& operator=(const PostgresConnection&) = delete;
@@ -345,33 +346,6 @@ class PostgresConnection final : public sql::Connection {
     };
     const bool differs = says("server certificate") && says("host name");
     throw Error(status(), "cannot connect to " + shown_ + ": " + why + (differs ? tls.if_name_differs() : ""));
-  }
-
-  void check_settings(const Parameters& parameters) {
-    const Result found = query(
-        "SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_is_in_recovery(), (SELECT "
-        "relpersistence FROM pg_class WHERE oid = to_regclass('" +
-        std::string(wording_.table) + "'))");
-    for (int column = 0; column < 2; ++column) {
-      const char* const setting = column == 0 ? "fsync" : "full_page_writes";
-      if (found.text(0, column) == "on" || parameters.accepts_loss(setting)) continue;
-      throw Error(Status::store_unsafe,
-                  shown_ + ": the server runs with " + setting +
-                      " = off: a power loss can undo a commit, and ids would be issued twice. Set it "
-                      "to on, or give that up with ?accept_loss=" +
-                      setting);
-    }
-    if (found.text(0, 2) != "f") {
-      throw Error(Status::store_permission,
-                  shown_ + ": the server is in recovery (a standby), it cannot grant anything; name the primary");
-    }
-    if (found.text(0, 3) == "u") {
-      const std::string table(wording_.table);
-      throw Error(Status::store_unsafe, shown_ + ": the table " + table +
-                                            " is UNLOGGED: a crash empties it, and standbys do not have it: ALTER "
-                                            "TABLE " +
-                                            table + " SET LOGGED");
-    }
   }
 
   SqlNumbers<PostgresConnection> numbers_;

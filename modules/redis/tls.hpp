@@ -11,7 +11,7 @@
 #include <string>
 
 #include "idgen/status.hpp"
-#include "parameters.hpp"
+#include "store/url_parameters.hpp"
 #include "wire.hpp"
 
 namespace idgen::module {

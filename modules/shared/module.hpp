@@ -22,8 +22,8 @@
 #include "idgen/status.hpp"
 #include "idgen/store.hpp"
 #include "idgen/url.hpp"
-#include "parameters.hpp"
 #include "store/queue.hpp"
+#include "store/url_parameters.hpp"
 
 namespace idgen::module {
 

@@ -20,7 +20,7 @@
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
 
-namespace idgen::module {
+namespace idgen {
 
 // What `tls` and `tls_ca` say.
 struct TlsTerms {
@@ -143,4 +143,4 @@ class Parameters {
   std::map<std::string, std::string> values_;
 };
 
-}  // namespace idgen::module
+}  // namespace idgen
