@@ -14,6 +14,7 @@
 #include "../capi/src/route.cpp"
 #include "../capi/src/router.cpp"
 #include "../capi/src/segment.cpp"
+#include "../capi/src/sql_driver.cpp"
 #include "../capi/src/standard.cpp"
 #include "../capi/src/status.cpp"
 #include "../capi/src/testing.cpp"

@@ -1,4 +1,4 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/cipher.
+// All of core/src/cipher.
 #include "../core/src/cipher/cipher.cpp"

@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/config.
+// All of core/src/config.
 #include "../core/src/config/config.cpp"
 #include "../core/src/config/environment.cpp"
 #include "../core/src/config/properties.cpp"

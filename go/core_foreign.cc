@@ -1,5 +1,5 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/foreign.
+// All of core/src/foreign.
 #include "../core/src/foreign/claim_heartbeat.cpp"
 #include "../core/src/foreign/foreign_workers.cpp"

@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/generator.
+// All of core/src/generator.
 #include "../core/src/generator/generator.cpp"
 #include "../core/src/generator/handle.cpp"
 #include "../core/src/generator/live_generators.cpp"

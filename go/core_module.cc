@@ -1,4 +1,4 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/module.
+// All of core/src/module.
 #include "../core/src/module/module_loader.cpp"

@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/reserve.
+// All of core/src/reserve.
 #include "../core/src/reserve/range_chain.cpp"
 #include "../core/src/reserve/refill.cpp"
 #include "../core/src/reserve/sizing.cpp"

@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/route.
+// All of core/src/route.
 #include "../core/src/route/lookup.cpp"
 #include "../core/src/route/map.cpp"
 #include "../core/src/route/router.cpp"

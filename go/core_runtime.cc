@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/runtime.
+// All of core/src/runtime.
 #include "../core/src/runtime/fork_page.cpp"
 #include "../core/src/runtime/process_image.cpp"
 #include "../core/src/runtime/system_lane.cpp"

@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/standard_ids.
+// All of core/src/standard_ids.
 #include "../core/src/standard_ids/make.cpp"
 #include "../core/src/standard_ids/random.cpp"
 #include "../core/src/standard_ids/text.cpp"

@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/store.
+// All of core/src/store.
 #include "../core/src/store/buffer_store.cpp"
 #include "../core/src/store/file_system.cpp"
 #include "../core/src/store/host_memory.cpp"

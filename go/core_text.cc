@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/text.
+// All of core/src/text.
 #include "../core/src/text/concat.cpp"
 #include "../core/src/text/digits.cpp"
 #include "../core/src/text/id_text.cpp"

@@ -1,5 +1,5 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/workers.
+// All of core/src/workers.
 #include "../core/src/workers/node.cpp"
 #include "../core/src/workers/worker_choice.cpp"

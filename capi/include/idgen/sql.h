@@ -110,6 +110,49 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_sql_store(idgen_config
                                                                     const idgen_sql_connections_t *connections,
                                                                     void *ctx, idgen_error_t *err);
 
+/* Where a URL of a store leads. Texts are NUL-terminated UTF-8 and valid until the callback returns; "" is none. */
+typedef struct idgen_sql_address {
+  uint32_t struct_size;
+  int32_t dialect;    /* IDGEN_SQL_MYSQL or IDGEN_SQL_POSTGRES */
+  const char *host;   /* a name or an address, IPv6 without brackets */
+  const char *socket; /* the file of a Unix socket; then host and port are not used */
+  uint32_t port;      /* never 0 */
+  uint32_t reserved;
+  const char *user;     /* as the URL, an environment variable or a file has it now: it may be another one next time */
+  const char *password; /* the same */
+  const char *database;
+  const char *tls;     /* "off", "prefer", "require", "verify-ca" or "verify", as in the URL; "prefer": not given */
+  const char *tls_ca;  /* a file of certificates, which can be read; "": the system's */
+  uint64_t timeout_ms; /* store_timeout: for connecting, and for each answer */
+} idgen_sql_address_t;
+
+#define IDGEN_SQL_DRIVER_FORKS 1u /* a flag: a forked child can use the driver, with connections of its own */
+
+/* Drivers of the host, for any number of stores. Each callback may be called on any thread, and for different
+ * connections at the same time. No lock of the library is held. err is never NULL. */
+typedef struct idgen_sql_driver {
+  uint32_t struct_size;
+  uint32_t flags; /* IDGEN_SQL_DRIVER_FORKS or 0 */
+  /* Opens a connection whose statements commit by themselves. What it cannot do as the address says (the kind of TLS, a
+   * socket), and that there is no driver, it refuses with IDGEN_E_UNSUPPORTED and a message that names it. */
+  idgen_status_t (*connect)(void *ctx, const idgen_sql_address_t *address, void **connection, idgen_sql_error_t *err);
+  void (*close)(void *ctx, void *connection);
+  /* As in idgen_sql_connections_t. */
+  idgen_status_t (*execute)(void *ctx, void *connection, const idgen_sql_statement_t *statement,
+                            idgen_sql_outcome_t *outcome, idgen_sql_error_t *err);
+  idgen_status_t (*begin)(void *ctx, void *connection, idgen_sql_error_t *err);
+  idgen_status_t (*commit)(void *ctx, void *connection, idgen_sql_error_t *err);
+  void (*rollback)(void *ctx, void *connection);
+  void (*release)(void *ctx); /* optional: another driver was set, and no store uses this one any more */
+} idgen_sql_driver_t;
+
+/* Sets what opens the stores mysql://, mariadb:// and postgres:// of this process where their modules are absent. They
+ * keep to idgen's own tables, and refuse what only the module knows: parameters such as auth, several hosts, other
+ * generators' tables, TiDB. `driver` NULL: nothing does. Stores that are open keep theirs.
+ * Errors: IDGEN_E_ARGUMENT (a required member is NULL), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_set_sql_driver(const idgen_sql_driver_t *driver, void *ctx,
+                                                              idgen_error_t *err);
+
 #ifdef __cplusplus
 }
 #endif

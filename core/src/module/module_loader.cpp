@@ -20,6 +20,10 @@ namespace {
   throw Error(Status::unsupported, concat({module.what, ": ", what}));
 }
 
+[[noreturn]] void throw_absent(const ModuleName& module, const std::string& what) {
+  throw ModuleAbsent(Status::unsupported, concat({module.what, ": ", what}));
+}
+
 // module.path, else idgen/modules (as installed) and modules (in a Python package) beside this library, or beside
 // the program that it is compiled into.
 std::vector<std::string> module_folders(const std::string& own, const std::string& folder,
@@ -53,11 +57,11 @@ std::string find_module(const ModuleName& module, const std::string& file, const
     return path;
   }
   if (searched.empty()) {
-    fail_to_load(module, "its module " + file +
+    throw_absent(module, "its module " + file +
                              " is looked for beside libidgen, whose file was deleted after it was loaded (a jar's copy "
                              "always is). Set module.path to the folder of the modules");
   }
-  fail_to_load(module, "its module " + file + " is not in " + searched +
+  throw_absent(module, "its module " + file + " is not in " + searched +
                            ". Install it and its client library (Debian: " + std::string(module.package) +
                            "), or set module.path to its folder");
 }
@@ -70,7 +74,7 @@ const void* load_module(const ModuleName& module, const std::string& folder, con
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc and musl keep it by thread
-    fail_to_load(module, "the module " + in_quotes(path) + " could not be loaded: " + (why != nullptr ? why : "") +
+    throw_absent(module, "the module " + in_quotes(path) + " could not be loaded: " + (why != nullptr ? why : "") +
                              ". Install its client library (Debian: " + std::string(module.package) + ")");
   }
   using Function = const std::uint32_t* (*)();

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "idgen/status.hpp"
+
 namespace idgen {
 
 struct ModuleName {
@@ -15,9 +17,15 @@ struct ModuleName {
   std::uint32_t abi;         // the version of its interface that this library knows
 };
 
+// The module is not there, or its client library is not. Nothing speaks against another way to do the same.
+class ModuleAbsent : public Error {
+ public:
+  using Error::Error;
+};
+
 // `folder`: the property module.path, "" = beside this library; a relative one begins at `directory`. Throws
-// Error{unsupported} if the module is missing, is of another version, or may be under somebody else's control; none of
-// its code has run in the latter case.
+// Error{unsupported} if the module is missing (ModuleAbsent), is of another version, or may be under somebody else's
+// control; none of its code has run in the latter case.
 const void* load_module(const ModuleName& module, const std::string& folder, const std::string& directory);
 
 }  // namespace idgen

@@ -4,6 +4,8 @@
 #include "idgen/number_store.hpp"
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
+#include "module/module_loader.hpp"
+#include "store/driver_store.hpp"
 #include "store/grant_rules.hpp"
 #include "store/module_store.hpp"
 #include "store/store_schemes.hpp"
@@ -240,6 +242,20 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
   return parsed.scheme->name == "sqlite" ? sqlite_segment_statements(name_space, tag) : "";
 }
 
+static std::shared_ptr<Store> open_server_store(const StoreScheme& scheme, const std::string& url,
+                                                const StoreOptions& options) {
+  try {
+    return open_module_store(scheme, url, options);
+  } catch (const ModuleAbsent& absent) {
+    const OpenDriverStore open = driver_store;
+    const bool is_sql = scheme.module == "mysql" || scheme.module == "postgres";
+    if (std::shared_ptr<Store> store =
+            is_sql && open != nullptr ? open(scheme, url, options, absent.message()) : nullptr)
+      return store;
+    throw;
+  }
+}
+
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
   if (options.timeout_ms < 1) {  // to some client libraries 0 means for ever
     throw Error(Status::value,
@@ -247,7 +263,7 @@ std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& op
   }
   const NamedStore parsed = parse_store_name(url);
   check_options(*parsed.scheme, options);
-  if (!parsed.scheme->module.empty()) return open_module_store(*parsed.scheme, url, options);
+  if (!parsed.scheme->module.empty()) return open_server_store(*parsed.scheme, url, options);
   return parsed.scheme->open(parsed.rest, options);
 }
 
