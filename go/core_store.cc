@@ -13,3 +13,4 @@
 #include "../core/src/store/shared_stores.cpp"
 #include "../core/src/store/sqlite_file.cpp"
 #include "../core/src/store/sqlite_store.cpp"
+#include "../core/src/store/url_parameters.cpp"
