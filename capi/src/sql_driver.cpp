@@ -227,7 +227,7 @@ std::shared_ptr<Store> open_over_driver(const StoreScheme& scheme, const std::st
 }  // namespace
 
 extern "C" idgen_status_t idgen_set_sql_driver(const idgen_sql_driver_t* driver, void* ctx, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_uncancelled(err, [&] {
     std::shared_ptr<Driver> made;
     if (driver != nullptr) {
       check_struct(driver, "driver");

@@ -228,6 +228,7 @@ const std::vector<Call> kCalls = {
      [](Scene&) {
        return twice([](auto c) { return idgen_config_set_sql_store(c, &kConnections, nullptr, nullptr); });
      }},
+    {"idgen_set_sql_driver", WaitsFor::nothing, [](Scene&) { return idgen_set_sql_driver(nullptr, nullptr, nullptr); }},
     {"idgen_config_set_log", WaitsFor::nothing,
      [](Scene&) { return twice([](auto c) { return idgen_config_set_log(c, &kLog, nullptr, nullptr); }); }},
     {"idgen_config_names", WaitsFor::file,
