@@ -1,7 +1,10 @@
 #!/bin/sh
-# Writes go/core_*.cc: one unit for each folder of the core, which includes the folder's sources. One unit for all would
-# mix the names in unnamed namespaces of different folders. Run by go generate; a test fails if a source is missing.
+# Writes go/core_*.cc, or FOLDER/core_*.cc: one unit for each folder of the core, which includes the folder's sources.
+# One unit for all would mix the names in unnamed namespaces of different folders. Run by go generate.
+# list-sources.sh [FOLDER]
 set -eu
+target=${1:-$(dirname "$0")/../../go}
+target=$(cd "$target" && pwd)
 cd "$(dirname "$0")/../.."
 
 unit() { # NAME COMMENT SOURCE...
@@ -15,13 +18,12 @@ unit() { # NAME COMMENT SOURCE...
         *) printf '#include "../%s"\n' "$source" ;;
       esac
     done
-  } >"go/core_$name.cc"
+  } >"$target/core_$name.cc"
 }
 
-rm -f go/core_*.cc
-unit top "What lies above the rooms of the core." core/src/*.cpp
-for room in core/src/*/; do
-  room=$(basename "$room")
-  unit "$room" "The room core/src/$room." core/src/"$room"/*.cpp
+rm -f "$target"/core_*.cc
+for folder in core/src/*/; do
+  folder=$(basename "$folder")
+  unit "$folder" "All of core/src/$folder." core/src/"$folder"/*.cpp
 done
 unit capi "The C border." capi/src/*.cpp
