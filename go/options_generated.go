@@ -66,9 +66,9 @@ func WithBufferPause(value time.Duration) Option { return With("buffer.pause", v
 func WithBufferTimeout(value time.Duration) Option { return With("buffer.timeout", value) }
 
 // WithModulePath sets module.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and
-// memory need, and hidden ids. Empty = idgen/modules beside this library; with a jar or a Go program there is none. A
-// module is loaded only if nobody but root, this user and the owner of this library can write it, its folder or the
-// folders above.
+// memory need, and hidden ids. Where those of mysql and postgres are absent, a driver of the program is used. Empty =
+// idgen/modules next to this library; with a jar or a Go program there is none. A module is loaded only if no user but
+// root, this user and the owner of this library can write it, its folder or the folders above.
 func WithModulePath(value string) Option { return With("module.path", value) }
 
 // WithStoreCreate sets store_create (true | false; default false). Create the store if it is missing, and a missing tag
@@ -103,8 +103,8 @@ func WithDatacenter(value int64) Option { return With("datacenter", value) }
 
 // WithWorker sets worker (auto, or 0 to what the layout's field holds). Number of this generator among all that run
 // side by side in the namespace. Required if the layout has the field. auto: leased from the store, so that no two
-// processes on it have the same number and nobody types one. A number: its window in the store guards it, and a second
-// live owner is refused. Another field of the node (datacenter, process, shard) can be auto in its place.
+// processes on it have the same number and none has to be configured. A number: its window in the store guards it, and
+// a second live owner is refused. Another field of the node (datacenter, process, shard) can be auto in its place.
 func WithWorker(value int64) Option { return With("worker", value) }
 
 // WithProcess sets process (auto, or 0 to what the layout's field holds). Number of the process, for layouts with that
@@ -119,7 +119,7 @@ func WithShard(value int64) Option { return With("shard", value) }
 // store). Where the number comes from, of the field that is auto. store: leased by the rows of the store. ordinal: of a
 // StatefulSet's pod NAME-N, from the variable POD_NAME or worker_env, or from the host's name if `store` is a server.
 // env: from the variable worker_env. slot: the lowest that no running process of this host has locked in worker_slots.
-// uid_generator, cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), beside whose
+// uid_generator, cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), alongside whose
 // processes idgen can then run; see worker_url. Whatever it is, its window in the store guards it.
 func WithWorkerSource(value string) Option { return With("worker_source", value) }
 
@@ -128,9 +128,9 @@ func WithWorkerSource(value string) Option { return With("worker_source", value)
 // `store`, which may be a local file.
 func WithWorkerUrl(value string) Option { return With("worker_url", value) }
 
-// WithWorkerAddress sets worker_address (HOST:PORT, 1 to 80 characters). Who this process is in those rows, also after
-// a restart. Required for zookeeper, where each address has its number for good (Leaf's IP:PORT). Empty = the host's
-// name and the process id, which is new at each start.
+// WithWorkerAddress sets worker_address (HOST:PORT, 1 to 80 characters). The name of this process in those rows, before
+// and after a restart. Required for zookeeper, where each address has its number for good (Leaf's IP:PORT). Empty = the
+// host's name and the process id, which is new at each start.
 func WithWorkerAddress(value string) Option { return With("worker_address", value) }
 
 // WithWorkerCache sets worker_cache (a file). With worker_source = zookeeper: where the number is kept, so that this
@@ -165,13 +165,13 @@ func WithWorkerRecycle(value bool) Option { return With("worker_recycle", value)
 
 // WithOnWorkerLost sets on_worker_lost (lease | fail; default lease). What a generator with a leased worker does when
 // another process has it: after a pause of worker_lease or longer. What it has reserved stays its own to the end. Then
-// lease: it goes on with another number. fail: calls return WORKER_BUSY.
+// lease: it continues with another number. fail: calls return WORKER_BUSY.
 func WithOnWorkerLost(value string) Option { return With("on_worker_lost", value) }
 
 // WithWorkerLease sets worker_lease (1s to 1h; default 15s). How long a worker stays its owner's after the owner's last
 // renewal, where workers are leased (mysql, postgres, etcd). A living owner renews in the background, at least three
-// times in that time. Uniqueness does not depend on it: it decides how soon another process can take the number of one
-// that has died. With zookeeper the session's timeout decides that, which is store_timeout.
+// times in that time. Uniqueness does not depend on it: it decides how soon another process can take the number of a
+// dead process. With zookeeper the session's timeout decides that, which is store_timeout.
 func WithWorkerLease(value time.Duration) Option { return With("worker_lease", value) }
 
 // WithWorkerWait sets worker_wait (0ms to 1h). How long opening a generator waits for a worker that another process
@@ -206,8 +206,8 @@ func WithMaxAhead(value time.Duration) Option { return With("max_ahead", value) 
 
 // WithMaxBehind sets max_behind (0ms to 1s; default 10ms). How long ago the tick of an id may have ended, for kind =
 // snowflake, where all ids of a tick are used up: a call that waited for the next tick, and whose sleep ended ticks too
-// late, uses their ids first instead of losing them. 0ms, or less than a tick: it goes on with the tick of now. Without
-// effect with on_overflow = borrow or order = relaxed, or if ids have an owner.
+// late, uses their ids first instead of losing them. 0ms, or less than a tick: it continues with the current tick.
+// Without effect with on_overflow = borrow or order = relaxed, or if ids have an owner.
 func WithMaxBehind(value time.Duration) Option { return With("max_behind", value) }
 
 // WithTag sets tag (1 to 128 characters). Name of the counter in the store, for kind = segment. Empty = the generator's
@@ -239,8 +239,8 @@ func WithSegmentRunway(value time.Duration) Option { return With("segment.runway
 func WithSegmentStockMax(value int64) Option { return With("segment.stock_max", value) }
 
 // WithSegmentMaxAge sets segment.max_age (0ms to 365d; default 0ms). Numbers reserved longer ago than this are no
-// longer issued. They are given back to the store if nobody has drawn since; otherwise they are lost. So a process that
-// rarely draws does not issue numbers far below those of others. 0: no limit. With order = relaxed, the blocks of
+// longer issued. They are given back to the store if no process has drawn since; otherwise they are lost. So a process
+// that rarely draws does not issue numbers far below those of others. 0: no limit. With order = relaxed, the blocks of
 // threads (at most 1024 numbers) do not age.
 func WithSegmentMaxAge(value time.Duration) Option { return With("segment.max_age", value) }
 
@@ -250,13 +250,13 @@ func WithSegmentMaxAge(value time.Duration) Option { return With("segment.max_ag
 func WithSegmentGrantLog(value int64) Option { return With("segment.grant_log", value) }
 
 // WithWitness sets witness (a folder). Where this host remembers the highest numbers that it was granted of each tag,
-// one file for each. A store that grants less was restored from a backup: STORE_REGRESSED, also for a process that
+// one file for each. A store that grants less was restored from a backup: STORE_REGRESSED, even for a process that
 // starts after that. All processes of the host share it; it must outlast them. A relative path starts from `directory`.
 // Empty = nowhere.
 func WithWitness(value string) Option { return With("witness", value) }
 
 // WithSegmentStride sets segment.stride (1 to 1000000; default 1). Issue only ids with id % segment.stride ==
-// segment.offset, for several masters that make ids side by side, each from a store of its own. With the schema tinyid
+// segment.offset, for several masters that make ids side by side, each from a separate store. With the schema tinyid
 // the row decides: leave both alone.
 func WithSegmentStride(value int64) Option { return With("segment.stride", value) }
 
@@ -286,7 +286,7 @@ func WithOnFull(value string) Option { return With("on_full", value) }
 func WithOrder(value string) Option { return With("order", value) }
 
 // WithOnFork sets on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: take a
-// reservation of its own where that is possible (segments on a durable store, workers that are auto). error: fail with
+// separate reservation where that is possible (segments on a durable store, workers that are auto). error: fail with
 // FORKED. A fixed worker always gives FORKED, because the parent owns it.
 func WithOnFork(value string) Option { return With("on_fork", value) }
 

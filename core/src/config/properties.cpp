@@ -58,10 +58,10 @@ constexpr Property kProperties[] = {
      "store_timeout applies.",
      kSince, 1, 600'000},
     {"module.path", text, "", "a folder", "",
-     "Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Empty = "
-     "idgen/modules "
-     "beside this library; with a jar or a Go program there is none. A module is loaded only if nobody but root, this "
-     "user and the owner of this library can write it, its folder or the folders above.",
+     "Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Where those "
+     "of mysql and postgres are absent, a driver of the program is used. Empty = idgen/modules next to this library; "
+     "with a jar or a Go program there is none. A module is loaded only if no user but root, this user and the owner "
+     "of this library can write it, its folder or the folders above.",
      kSince, 0, 4096},
     {"store_create", boolean, "false", "true | false", "",
      "Create the store if it is missing, and a missing tag at 0. Off by default: a store that was lost and silently "
@@ -89,9 +89,9 @@ constexpr Property kProperties[] = {
      "Number of the datacenter, for layouts with that field.", kSince, 0, 9.2e18},
     {"worker", integer, "", "auto, or 0 to what the layout's field holds", "",
      "Number of this generator among all that run side by side in the namespace. Required if the layout has the field. "
-     "auto: leased from the store, so that no two processes on it have the same number and nobody types one. A number: "
-     "its window in the store guards it, and a second live owner is refused. Another field of the node (datacenter, "
-     "process, shard) can be auto in its place.",
+     "auto: leased from the store, so that no two processes on it have the same number and none has to be configured. "
+     "A number: its window in the store guards it, and a second live owner is refused. Another field of the node "
+     "(datacenter, process, shard) can be auto in its place.",
      kSince, 0, 9.2e18},
     {"process", integer, "", "auto, or 0 to what the layout's field holds", "",
      "Number of the process, for layouts with that field (discord).", kSince, 0, 9.2e18},
@@ -102,16 +102,17 @@ constexpr Property kProperties[] = {
      "StatefulSet's pod NAME-N, from the variable POD_NAME or worker_env, or from the host's name if `store` is a "
      "server. env: from the variable worker_env. slot: the lowest that no running process of this host has locked in "
      "worker_slots. uid_generator, cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in "
-     "ZooKeeper), beside whose processes idgen can then run; see worker_url. Whatever it is, its window in the store "
-     "guards it.",
+     "ZooKeeper), alongside whose processes idgen can then run; see worker_url. Whatever it is, its window in the "
+     "store guards it.",
      kSince},
     {"worker_url", text, "", "mysql://... | postgres://... | redis://... | zookeeper://...", "",
      "The server with the rows of uid_generator (a database), cosid (a database or Redis) or zookeeper. Empty = "
      "`store`. Windows stay in `store`, which may be a local file.",
      kSince, 0, 4096},
     {"worker_address", text, "", "HOST:PORT, 1 to 80 characters", "",
-     "Who this process is in those rows, also after a restart. Required for zookeeper, where each address has its "
-     "number for good (Leaf's IP:PORT). Empty = the host's name and the process id, which is new at each start.",
+     "The name of this process in those rows, before and after a restart. Required for zookeeper, where each address "
+     "has its number for good (Leaf's IP:PORT). Empty = the host's name and the process id, which is new at each "
+     "start.",
      kSince, 0, 80},
     {"worker_cache", text, "", "a file", "",
      "With worker_source = zookeeper: where the number is kept, so that this process can start while ZooKeeper is "
@@ -140,13 +141,13 @@ constexpr Property kProperties[] = {
      kSince},
     {"on_worker_lost", choice, "lease", "lease | fail", "",
      "What a generator with a leased worker does when another process has it: after a pause of worker_lease or longer. "
-     "What it has reserved stays its own to the end. Then lease: it goes on with another number. fail: calls return "
+     "What it has reserved stays its own to the end. Then lease: it continues with another number. fail: calls return "
      "WORKER_BUSY.",
      kSince},
     {"worker_lease", duration, "15s", "1s to 1h", "ms",
      "How long a worker stays its owner's after the owner's last renewal, where workers are leased (mysql, postgres, "
      "etcd). A living owner renews in the background, at least three times in that time. Uniqueness does not depend on "
-     "it: it decides how soon another process can take the number of one that has died. With zookeeper the session's "
+     "it: it decides how soon another process can take the number of a dead process. With zookeeper the session's "
      "timeout decides that, which is store_timeout.",
      kSince, 1000, 3'600'000},
     {"worker_wait", duration, "", "0ms to 1h", "ms",
@@ -179,7 +180,7 @@ constexpr Property kProperties[] = {
     {"max_behind", duration, "10ms", "0ms to 1s", "ms",
      "How long ago the tick of an id may have ended, for kind = snowflake, where all ids of a tick are used up: a call "
      "that waited for the next tick, and whose sleep ended ticks too late, uses their ids first instead of losing "
-     "them. 0ms, or less than a tick: it goes on with the tick of now. Without effect with on_overflow = borrow or "
+     "them. 0ms, or less than a tick: it continues with the current tick. Without effect with on_overflow = borrow or "
      "order = relaxed, or if ids have an owner.",
      kSince, 0, 1'000},
     {"tag", text, "", "1 to 128 characters", "",
@@ -205,9 +206,9 @@ constexpr Property kProperties[] = {
      "The most numbers to hold for segment.runway: what a crash can lose. Two steps are always allowed.", kSince, 2,
      1e12},
     {"segment.max_age", duration, "0ms", "0ms to 365d", "ms",
-     "Numbers reserved longer ago than this are no longer issued. They are given back to the store if nobody has drawn "
-     "since; otherwise they are lost. So a process that rarely draws does not issue numbers far below those of others. "
-     "0: no limit. With order = relaxed, the blocks of threads (at most 1024 numbers) do not age.",
+     "Numbers reserved longer ago than this are no longer issued. They are given back to the store if no process has "
+     "drawn since; otherwise they are lost. So a process that rarely draws does not issue numbers far below those of "
+     "others. 0: no limit. With order = relaxed, the blocks of threads (at most 1024 numbers) do not age.",
      kSince, 0, 365 * 86'400'000.0},
     {"segment.grant_log", integer, "0", "0 to 1000000", "grants",
      "How many of a tag's latest grants the store remembers: which numbers, to whom, when. `idgen explain` shows which "
@@ -216,12 +217,12 @@ constexpr Property kProperties[] = {
      kSince, 0, 1e6},
     {"witness", text, "", "a folder", "",
      "Where this host remembers the highest numbers that it was granted of each tag, one file for each. A store that "
-     "grants less was restored from a backup: STORE_REGRESSED, also for a process that starts after that. All "
+     "grants less was restored from a backup: STORE_REGRESSED, even for a process that starts after that. All "
      "processes of the host share it; it must outlast them. A relative path starts from `directory`. Empty = nowhere.",
      kSince, 0, 4096},
     {"segment.stride", integer, "1", "1 to 1000000", "",
      "Issue only ids with id % segment.stride == segment.offset, for several masters that make ids side by side, each "
-     "from a store of its own. With the schema tinyid the row decides: leave both alone.",
+     "from a separate store. With the schema tinyid the row decides: leave both alone.",
      kSince, 1, 1e6},
     {"segment.offset", integer, "0", "0 to segment.stride - 1", "", "The remainder of ids by segment.stride.", kSince,
      0, 1e6 - 1},
@@ -245,7 +246,7 @@ constexpr Property kProperties[] = {
      "After the clock was set back, a thread first uses up its block (at most 1024 ids), whatever on_clock_back says.",
      kSince},
     {"on_fork", choice, "reacquire", "reacquire | error", "",
-     "What a call in a forked child does. reacquire: take a reservation of its own where that is possible (segments on "
+     "What a call in a forked child does. reacquire: take a separate reservation where that is possible (segments on "
      "a durable store, workers that are auto). error: fail with FORKED. A fixed worker always gives FORKED, because "
      "the parent owns it.",
      kSince},

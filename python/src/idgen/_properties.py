@@ -79,8 +79,9 @@ class Properties(TypedDict, total=False):
 
     module_path: str | os.PathLike[str] | None
     """module.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and
-    hidden ids. Empty = idgen/modules beside this library; with a jar or a Go program there is none. A module is loaded
-    only if nobody but root, this user and the owner of this library can write it, its folder or the folders above."""
+    hidden ids. Where those of mysql and postgres are absent, a driver of the program is used. Empty = idgen/modules
+    next to this library; with a jar or a Go program there is none. A module is loaded only if no user but root, this
+    user and the owner of this library can write it, its folder or the folders above."""
 
     store_create: bool | str | None
     """store_create (true | false; default false). Create the store if it is missing, and a missing tag at 0. Off by
@@ -115,8 +116,8 @@ class Properties(TypedDict, total=False):
     worker: SupportsIndex | str | None
     """worker (auto, or 0 to what the layout's field holds). Number of this generator among all that run side by side in
     the namespace. Required if the layout has the field. auto: leased from the store, so that no two processes on it
-    have the same number and nobody types one. A number: its window in the store guards it, and a second live owner is
-    refused. Another field of the node (datacenter, process, shard) can be auto in its place."""
+    have the same number and none has to be configured. A number: its window in the store guards it, and a second live
+    owner is refused. Another field of the node (datacenter, process, shard) can be auto in its place."""
 
     process: SupportsIndex | str | None
     """process (auto, or 0 to what the layout's field holds). Number of the process, for layouts with that field
@@ -131,7 +132,7 @@ class Properties(TypedDict, total=False):
     comes from, of the field that is auto. store: leased by the rows of the store. ordinal: of a StatefulSet's pod
     NAME-N, from the variable POD_NAME or worker_env, or from the host's name if `store` is a server. env: from the
     variable worker_env. slot: the lowest that no running process of this host has locked in worker_slots.
-    uid_generator, cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), beside whose
+    uid_generator, cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), alongside whose
     processes idgen can then run; see worker_url. Whatever it is, its window in the store guards it."""
 
     worker_url: str | None
@@ -140,9 +141,9 @@ class Properties(TypedDict, total=False):
     which may be a local file."""
 
     worker_address: str | None
-    """worker_address (HOST:PORT, 1 to 80 characters). Who this process is in those rows, also after a restart. Required
-    for zookeeper, where each address has its number for good (Leaf's IP:PORT). Empty = the host's name and the process
-    id, which is new at each start."""
+    """worker_address (HOST:PORT, 1 to 80 characters). The name of this process in those rows, before and after a
+    restart. Required for zookeeper, where each address has its number for good (Leaf's IP:PORT). Empty = the host's
+    name and the process id, which is new at each start."""
 
     worker_cache: str | None
     """worker_cache (a file). With worker_source = zookeeper: where the number is kept, so that this process can start
@@ -173,14 +174,14 @@ class Properties(TypedDict, total=False):
 
     on_worker_lost: Literal["lease", "fail"] | None
     """on_worker_lost (lease | fail; default lease). What a generator with a leased worker does when another process has
-    it: after a pause of worker_lease or longer. What it has reserved stays its own to the end. Then lease: it goes on
+    it: after a pause of worker_lease or longer. What it has reserved stays its own to the end. Then lease: it continues
     with another number. fail: calls return WORKER_BUSY."""
 
     worker_lease: timedelta | SupportsIndex | str | None
     """worker_lease (1s to 1h; default 15s). How long a worker stays its owner's after the owner's last renewal, where
     workers are leased (mysql, postgres, etcd). A living owner renews in the background, at least three times in that
-    time. Uniqueness does not depend on it: it decides how soon another process can take the number of one that has
-    died. With zookeeper the session's timeout decides that, which is store_timeout."""
+    time. Uniqueness does not depend on it: it decides how soon another process can take the number of a dead process.
+    With zookeeper the session's timeout decides that, which is store_timeout."""
 
     worker_wait: timedelta | SupportsIndex | str | None
     """worker_wait (0ms to 1h). How long opening a generator waits for a worker that another process holds: in a rolling
@@ -214,7 +215,7 @@ class Properties(TypedDict, total=False):
     max_behind: timedelta | SupportsIndex | str | None
     """max_behind (0ms to 1s; default 10ms). How long ago the tick of an id may have ended, for kind = snowflake, where
     all ids of a tick are used up: a call that waited for the next tick, and whose sleep ended ticks too late, uses
-    their ids first instead of losing them. 0ms, or less than a tick: it goes on with the tick of now. Without effect
+    their ids first instead of losing them. 0ms, or less than a tick: it continues with the current tick. Without effect
     with on_overflow = borrow or order = relaxed, or if ids have an owner."""
 
     tag: str | None
@@ -244,8 +245,8 @@ class Properties(TypedDict, total=False):
 
     segment_max_age: timedelta | SupportsIndex | str | None
     """segment.max_age (0ms to 365d; default 0ms). Numbers reserved longer ago than this are no longer issued. They are
-    given back to the store if nobody has drawn since; otherwise they are lost. So a process that rarely draws does not
-    issue numbers far below those of others. 0: no limit. With order = relaxed, the blocks of threads (at most 1024
+    given back to the store if no process has drawn since; otherwise they are lost. So a process that rarely draws does
+    not issue numbers far below those of others. 0: no limit. With order = relaxed, the blocks of threads (at most 1024
     numbers) do not age."""
 
     segment_grant_log: SupportsIndex | str | None
@@ -255,13 +256,13 @@ class Properties(TypedDict, total=False):
 
     witness: str | os.PathLike[str] | None
     """witness (a folder). Where this host remembers the highest numbers that it was granted of each tag, one file for
-    each. A store that grants less was restored from a backup: STORE_REGRESSED, also for a process that starts after
+    each. A store that grants less was restored from a backup: STORE_REGRESSED, even for a process that starts after
     that. All processes of the host share it; it must outlast them. A relative path starts from `directory`. Empty =
     nowhere."""
 
     segment_stride: SupportsIndex | str | None
     """segment.stride (1 to 1000000; default 1). Issue only ids with id % segment.stride == segment.offset, for several
-    masters that make ids side by side, each from a store of its own. With the schema tinyid the row decides: leave both
+    masters that make ids side by side, each from a separate store. With the schema tinyid the row decides: leave both
     alone."""
 
     segment_offset: SupportsIndex | str | None
@@ -290,8 +291,8 @@ class Properties(TypedDict, total=False):
     1024 ids), whatever on_clock_back says."""
 
     on_fork: Literal["reacquire", "error"] | None
-    """on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: take a reservation
-    of its own where that is possible (segments on a durable store, workers that are auto). error: fail with FORKED. A
+    """on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: take a separate
+    reservation where that is possible (segments on a durable store, workers that are auto). error: fail with FORKED. A
     fixed worker always gives FORKED, because the parent owns it."""
 
     cipher_mode: Literal["ff1", "chacha20", "aes-ctr"] | None

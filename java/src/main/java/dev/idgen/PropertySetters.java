@@ -132,9 +132,10 @@ abstract class PropertySetters {
   public Generator.Builder bufferTimeout(Duration value) { return set("buffer.timeout", Text.milliseconds(value)); }
 
   /**
-   * Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Empty =
-   * idgen/modules beside this library; with a jar or a Go program there is none. A module is loaded only if nobody but
-   * root, this user and the owner of this library can write it, its folder or the folders above.
+   * Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Where those of
+   * mysql and postgres are absent, a driver of the program is used. Empty = idgen/modules next to this library; with a
+   * jar or a Go program there is none. A module is loaded only if no user but root, this user and the owner of this
+   * library can write it, its folder or the folders above.
    *
    * @param value {@code module.path}: a folder
    * @return this
@@ -142,9 +143,10 @@ abstract class PropertySetters {
   public Generator.Builder modulePath(Path value) { return set("module.path", value.toString()); }
 
   /**
-   * Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Empty =
-   * idgen/modules beside this library; with a jar or a Go program there is none. A module is loaded only if nobody but
-   * root, this user and the owner of this library can write it, its folder or the folders above.
+   * Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Where those of
+   * mysql and postgres are absent, a driver of the program is used. Empty = idgen/modules next to this library; with a
+   * jar or a Go program there is none. A module is loaded only if no user but root, this user and the owner of this
+   * library can write it, its folder or the folders above.
    *
    * @param value {@code module.path}: a folder
    * @return this
@@ -226,9 +228,9 @@ abstract class PropertySetters {
 
   /**
    * Number of this generator among all that run side by side in the namespace. Required if the layout has the field.
-   * auto: leased from the store, so that no two processes on it have the same number and nobody types one. A number:
-   * its window in the store guards it, and a second live owner is refused. Another field of the node (datacenter,
-   * process, shard) can be auto in its place.
+   * auto: leased from the store, so that no two processes on it have the same number and none has to be configured. A
+   * number: its window in the store guards it, and a second live owner is refused. Another field of the node
+   * (datacenter, process, shard) can be auto in its place.
    *
    * @param value {@code worker}: auto, or 0 to what the layout's field holds
    * @return this
@@ -256,7 +258,7 @@ abstract class PropertySetters {
    * StatefulSet's pod NAME-N, from the variable POD_NAME or worker_env, or from the host's name if {@code store} is a
    * server. env: from the variable worker_env. slot: the lowest that no running process of this host has locked in
    * worker_slots. uid_generator, cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper),
-   * beside whose processes idgen can then run; see worker_url. Whatever it is, its window in the store guards it.
+   * alongside whose processes idgen can then run; see worker_url. Whatever it is, its window in the store guards it.
    *
    * @param value {@code worker_source}: store | ordinal | env | slot | uid_generator | cosid | zookeeper; default store
    * @return this
@@ -273,8 +275,8 @@ abstract class PropertySetters {
   public Generator.Builder workerUrl(String value) { return set("worker_url", value); }
 
   /**
-   * Who this process is in those rows, also after a restart. Required for zookeeper, where each address has its number
-   * for good (Leaf's IP:PORT). Empty = the host's name and the process id, which is new at each start.
+   * The name of this process in those rows, before and after a restart. Required for zookeeper, where each address has
+   * its number for good (Leaf's IP:PORT). Empty = the host's name and the process id, which is new at each start.
    *
    * @param value {@code worker_address}: HOST:PORT, 1 to 80 characters
    * @return this
@@ -360,7 +362,7 @@ abstract class PropertySetters {
 
   /**
    * What a generator with a leased worker does when another process has it: after a pause of worker_lease or longer.
-   * What it has reserved stays its own to the end. Then lease: it goes on with another number. fail: calls return
+   * What it has reserved stays its own to the end. Then lease: it continues with another number. fail: calls return
    * WORKER_BUSY.
    *
    * @param value {@code on_worker_lost}: lease | fail; default lease
@@ -371,8 +373,8 @@ abstract class PropertySetters {
   /**
    * How long a worker stays its owner's after the owner's last renewal, where workers are leased (mysql, postgres,
    * etcd). A living owner renews in the background, at least three times in that time. Uniqueness does not depend on
-   * it: it decides how soon another process can take the number of one that has died. With zookeeper the session's
-   * timeout decides that, which is store_timeout.
+   * it: it decides how soon another process can take the number of a dead process. With zookeeper the session's timeout
+   * decides that, which is store_timeout.
    *
    * @param value {@code worker_lease}: 1s to 1h; default 15s
    * @return this
@@ -443,7 +445,7 @@ abstract class PropertySetters {
   /**
    * How long ago the tick of an id may have ended, for kind = snowflake, where all ids of a tick are used up: a call
    * that waited for the next tick, and whose sleep ended ticks too late, uses their ids first instead of losing them.
-   * 0ms, or less than a tick: it goes on with the tick of now. Without effect with on_overflow = borrow or order =
+   * 0ms, or less than a tick: it continues with the current tick. Without effect with on_overflow = borrow or order =
    * relaxed, or if ids have an owner.
    *
    * @param value {@code max_behind}: 0ms to 1s; default 10ms
@@ -508,9 +510,9 @@ abstract class PropertySetters {
   public Generator.Builder segmentStockMax(long value) { return set("segment.stock_max", String.valueOf(value)); }
 
   /**
-   * Numbers reserved longer ago than this are no longer issued. They are given back to the store if nobody has drawn
-   * since; otherwise they are lost. So a process that rarely draws does not issue numbers far below those of others. 0:
-   * no limit. With order = relaxed, the blocks of threads (at most 1024 numbers) do not age.
+   * Numbers reserved longer ago than this are no longer issued. They are given back to the store if no process has
+   * drawn since; otherwise they are lost. So a process that rarely draws does not issue numbers far below those of
+   * others. 0: no limit. With order = relaxed, the blocks of threads (at most 1024 numbers) do not age.
    *
    * @param value {@code segment.max_age}: 0ms to 365d; default 0ms
    * @return this
@@ -530,7 +532,7 @@ abstract class PropertySetters {
 
   /**
    * Where this host remembers the highest numbers that it was granted of each tag, one file for each. A store that
-   * grants less was restored from a backup: STORE_REGRESSED, also for a process that starts after that. All processes
+   * grants less was restored from a backup: STORE_REGRESSED, even for a process that starts after that. All processes
    * of the host share it; it must outlast them. A relative path starts from {@code directory}. Empty = nowhere.
    *
    * @param value {@code witness}: a folder
@@ -540,7 +542,7 @@ abstract class PropertySetters {
 
   /**
    * Where this host remembers the highest numbers that it was granted of each tag, one file for each. A store that
-   * grants less was restored from a backup: STORE_REGRESSED, also for a process that starts after that. All processes
+   * grants less was restored from a backup: STORE_REGRESSED, even for a process that starts after that. All processes
    * of the host share it; it must outlast them. A relative path starts from {@code directory}. Empty = nowhere.
    *
    * @param value {@code witness}: a folder
@@ -550,7 +552,7 @@ abstract class PropertySetters {
 
   /**
    * Issue only ids with id % segment.stride == segment.offset, for several masters that make ids side by side, each
-   * from a store of its own. With the schema tinyid the row decides: leave both alone.
+   * from a separate store. With the schema tinyid the row decides: leave both alone.
    *
    * @param value {@code segment.stride}: 1 to 1000000; default 1
    * @return this
@@ -605,7 +607,7 @@ abstract class PropertySetters {
   public Generator.Builder order(String value) { return set("order", value); }
 
   /**
-   * What a call in a forked child does. reacquire: take a reservation of its own where that is possible (segments on a
+   * What a call in a forked child does. reacquire: take a separate reservation where that is possible (segments on a
    * durable store, workers that are auto). error: fail with FORKED. A fixed worker always gives FORKED, because the
    * parent owns it.
    *
