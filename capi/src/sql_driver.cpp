@@ -28,11 +28,12 @@ struct Driver {
 };
 
 Mutex driver_mutex;
-constinit std::shared_ptr<Driver> driver_of_host IDGEN_GUARDED_BY(driver_mutex);
+// Never destroyed: when the process ends, the host may no longer be called.
+std::shared_ptr<Driver>* driver_of_host IDGEN_GUARDED_BY(driver_mutex) = nullptr;
 
 std::shared_ptr<Driver> current_driver() {
   const MutexLock lock(driver_mutex);
-  return driver_of_host;
+  return driver_of_host != nullptr ? *driver_of_host : nullptr;
 }
 
 idgen_sql_connections_t connections_of(const idgen_sql_driver_t& driver) {
@@ -228,7 +229,7 @@ std::shared_ptr<Store> open_over_driver(const StoreScheme& scheme, const std::st
 
 extern "C" idgen_status_t idgen_set_sql_driver(const idgen_sql_driver_t* driver, void* ctx, idgen_error_t* err) {
   return guard_uncancelled(err, [&] {
-    std::shared_ptr<Driver> made;
+    auto made = std::make_unique<std::shared_ptr<Driver>>();
     if (driver != nullptr) {
       check_struct(driver, "driver");
       const idgen_sql_driver_t copy = *driver;
@@ -240,12 +241,12 @@ extern "C" idgen_status_t idgen_set_sql_driver(const idgen_sql_driver_t* driver,
       require(copy.begin, "driver.begin");
       require(copy.commit, "driver.commit");
       require(copy.rollback, "driver.rollback");
-      made = std::make_shared<Driver>(copy, ctx);
+      *made = std::make_shared<Driver>(copy, ctx);
     }
     driver_store = open_over_driver;
     {
       const MutexLock lock(driver_mutex);
-      driver_of_host.swap(made);
+      made.reset(std::exchange(driver_of_host, made.release()));
     }  // the one before it is released without the lock
   });
 }
