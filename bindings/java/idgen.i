@@ -21,6 +21,11 @@
   // Runs the initializer.
   static void initialize() {}
 
+  // Called by the natives, on any thread.
+  static Object urlDrivers() {
+    return UrlDrivers.OF_PROGRAM;
+  }
+
   // The natives call these two, on the caller's thread.
   static RuntimeException error(int status, byte[] message, long retryAfterNs, int written, long cause) {
     return Errors.of(status, message, retryAfterNs, written, cause);
@@ -235,7 +240,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
  * natives_lifetime.cpp                 opening and closing notice interrupts; those that make ids do too
  * natives_text.cpp                     texts of any length
  * natives_host.cpp, natives_store.cpp  the log, the clock and the store, which the library calls back
- * natives_sql.cpp                      connections of the program, the same
+ * natives_sql.cpp                      connections of the program and of its drivers, the same
  * natives_segments.cpp                 the lists of segments and workers, which call back for each row
  * natives_routes.cpp                   tables of routes, and routers
  * natives_cipher.cpp                   hidden ids and their keys
@@ -313,6 +318,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %native(routerReload) void routerReload(jlong router);
 %native(configSetStore) void configSetStore(jlong config, jobject sink, jboolean has_workers);
 %native(configSetSqlStore) void configSetSqlStore(jlong config, jobject sink);
+%native(setSqlDriver) void setSqlDriver();
 %native(sqlWork) jint sqlWork(jlong work, jobject session, jint dialect);
 %native(sqlRow) void sqlRow(jlong rows, jintArray kinds, jlongArray numbers, jobjectArray texts);
 %native(cipherCreate) jlong cipherCreate(jlong config);

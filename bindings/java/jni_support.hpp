@@ -22,7 +22,7 @@ namespace idgen_jni {
 // Changes with the name or the parameters of a native, and with the words that View.java reads.
 // NativeLoader.JNI_VERSION must be the same number, so that a jar and a libidgen.so that do not match give a message,
 // not a crash.
-inline constexpr jint kJniVersion = 18;
+inline constexpr jint kJniVersion = 19;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {

@@ -3,15 +3,21 @@ package dev.idgen;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
 /** What a {@link Generator.Builder} was given, and how the library gets it. */
 final class Configuration {
+  /** Where programs that share this class have their drivers: the library opens stores on threads of its own. */
+  static final Set<ClassLoader> CALLERS = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
   final Map<String, String> properties = new LinkedHashMap<>();
   private Path toml;
   private String section;
@@ -64,6 +70,7 @@ final class Configuration {
 
   <T> T with(HostSink store, LongFunction<T> use) {
     NativeLoader.require();
+    CALLERS.add(Thread.currentThread().getContextClassLoader());
     var out = new long[1];
     IdgenJNI.idgen_config_create(out);
     long config = out[0];

@@ -38,7 +38,7 @@ final class NativeLoader {
   static final int ABI_VERSION = 1;
 
   /** kJniVersion of bindings/java/jni_support.hpp. */
-  static final int JNI_VERSION = 18;
+  static final int JNI_VERSION = 19;
 
   private static volatile String loadedFrom = "";
 
@@ -58,6 +58,7 @@ final class NativeLoader {
     try {
       loadedFrom = find();
       checkVersion(loadedFrom);
+      IdgenJNI.setSqlDriver();
     } catch (Throwable e) {
       failure = e;
     }

@@ -53,9 +53,15 @@ final class SqlErrors {
 
   /** A pool may have wrapped the server's reason, or the network's. */
   static String words(Throwable thrown) {
+    String words = rootWords(thrown);
+    Throwable cause = thrown.getCause();
+    return cause == null || cause == thrown ? words : HostSink.textOf(thrown) + ", because of " + words;
+  }
+
+  static String rootWords(Throwable thrown) {
     Throwable root = thrown;
     while (root.getCause() != null && root.getCause() != root) root = root.getCause();
-    return HostSink.textOf(thrown) + (root == thrown ? "" : ", because of " + HostSink.textOf(root));
+    return HostSink.textOf(root);
   }
 
   /** What has the server's number, or else its SQLSTATE. Null: nothing has. */

@@ -9,7 +9,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Types;
 
-/** A connection while the library has it. The natives call its methods, on the thread of {@link SqlSink#lend}. */
+/**
+ * A connection while the library has it. The natives call its methods: on the thread of {@link SqlSink#lend}, or, if it
+ * is one of {@link UrlDrivers}, on any.
+ */
 final class SqlSession {
   private static final int MYSQL = 1; // IDGEN_SQL_MYSQL
   private static final int POSTGRES = 2;
@@ -22,6 +25,11 @@ final class SqlSession {
   private final SqlTransactions transactions;
   private final int dialect;
   private boolean stoppedAutocommit;
+
+  /** Of {@link UrlDrivers}, whose connections nobody else uses: {@link #inTransaction} is not asked. */
+  SqlSession(Connection connection) throws SQLException {
+    this(connection, null);
+  }
 
   SqlSession(Connection connection, SqlTransactions transactions) throws SQLException {
     this.connection = connection;
@@ -62,7 +70,13 @@ final class SqlSession {
 
   /** The connection is idle. */
   void leave() throws SQLException {
-    if (stoppedAutocommit) connection.setAutoCommit(true);
+    if (!stoppedAutocommit) return;
+    connection.setAutoCommit(true);
+    stoppedAutocommit = false;
+  }
+
+  void close() throws SQLException {
+    connection.close();
   }
 
   /**
@@ -72,6 +86,7 @@ final class SqlSession {
   void execute(byte[] sql, boolean isAlone, int[] kinds, long[] numbers, byte[][] texts, long rows, long[] outcome)
       throws SQLException {
     String text = Text.string(sql);
+    if (isAlone) leave();
     // Druid's filter does not let every statement be prepared.
     try (var statement = kinds.length == 0 ? connection.createStatement() : prepare(text, rows == 0)) {
       if (statement instanceof PreparedStatement prepared && kinds.length > 0) {

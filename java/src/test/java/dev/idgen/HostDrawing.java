@@ -6,11 +6,16 @@ import com.alibaba.druid.wall.WallFilter;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.InputStreamReader;
 import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,6 +43,10 @@ final class HostDrawing {
     String broken = properties.get("pool.broken");
     String driver = properties.get("pool.driver");
     String wall = properties.get("pool.wall"); // Druid with this filter: its settings
+    String drivers = properties.get("pool.drivers"); // jars that only the thread which opens the store can see
+    if (drivers != null) {
+      Thread.currentThread().setContextClassLoader(new URLClassLoader(urls(drivers)));
+    }
     properties.keySet().removeIf(key -> key.startsWith("pool."));
     var scenes = Set.of("tags", "draw", "inside", "emptied", "cause", "tables", "workers");
     if (scenes.contains(arguments[1])) {
@@ -144,6 +153,12 @@ final class HostDrawing {
         }
       }
     }
+  }
+
+  private static URL[] urls(String files) throws Exception {
+    var found = new ArrayList<URL>();
+    for (String file : files.split(File.pathSeparator)) found.add(Path.of(file).toUri().toURL());
+    return found.toArray(URL[]::new);
   }
 
   private static String created(SqlStore store, String tag) {
