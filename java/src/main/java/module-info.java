@@ -3,7 +3,7 @@
  * {@code --enable-native-access=dev.idgen}, or {@code =ALL-UNNAMED} when the jar is on the class path.
  */
 module dev.idgen {
-  // Only for SqlStore: a program with a DataSource has java.sql.
+  // Only for SqlStore and UrlDriver: a program with a DataSource or a driver has java.sql.
   requires static transitive java.sql;
 
   exports dev.idgen;
