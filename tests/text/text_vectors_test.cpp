@@ -46,14 +46,13 @@ TEST(TextVectors, EveryEncodingOfAnIdOfEitherLengthIsTheReferencesInBothDirectio
 }
 
 TEST(TextVectors, ATextBetweenTheLengthsIsRefused) {
-  for (const auto& [text, encoding] :
-       std::vector<std::pair<std::string, Encoding>>{{std::string(20, '0'), Encoding::hex},
-                                                     {std::string(21, '0'), Encoding::decimal},
-                                                     {std::string(38, '0'), Encoding::decimal},
-                                                     {std::string(33, '0'), Encoding::hex},
-                                                     {std::string(39, '9'), Encoding::decimal},
-                                                     {std::string(22, 'z'), Encoding::base62}}) {
-    EXPECT_ERROR(TEXT, HasSubstr("is not an id in"), parse_wide_id(text, encoding));
+  for (const auto& bad : std::vector<std::pair<std::string, Encoding>>{{std::string(20, '0'), Encoding::hex},
+                                                                       {std::string(21, '0'), Encoding::decimal},
+                                                                       {std::string(38, '0'), Encoding::decimal},
+                                                                       {std::string(33, '0'), Encoding::hex},
+                                                                       {std::string(39, '9'), Encoding::decimal},
+                                                                       {std::string(22, 'z'), Encoding::base62}}) {
+    EXPECT_ERROR(TEXT, HasSubstr("is not an id in"), parse_wide_id(bad.first, bad.second));
   }
 }
 
