@@ -34,6 +34,10 @@ foreach(tool cc c++ ar ranlib objcopy)
   endif()
 endforeach()
 
+if(IDGEN_TARGET MATCHES musl)
+  set(CMAKE_EXE_LINKER_FLAGS_INIT -dynamic)  # a static program could load no module
+endif()
+
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${idgen_processor})
 set(CMAKE_C_COMPILER ${idgen_compilers}/zig-cc)
@@ -41,3 +45,5 @@ set(CMAKE_CXX_COMPILER ${idgen_compilers}/zig-c++)
 set(CMAKE_AR ${idgen_compilers}/zig-ar)
 set(CMAKE_RANLIB ${idgen_compilers}/zig-ranlib)
 set(CMAKE_OBJCOPY ${idgen_compilers}/zig-objcopy)
+# zig compiles its C++ library for each set of options that it has not seen.
+set(CMAKE_TRY_COMPILE_CONFIGURATION Release)
