@@ -120,12 +120,13 @@ func (s *SQLStore) WorkerList(ctx context.Context, namespace string) ([]WorkerIn
 	return workers, nil
 }
 
-// sqlSession is a connection that the library has borrowed.
+// sqlSession is a connection that the library has borrowed, or one of its own (sqldriver.go).
 type sqlSession struct {
-	ctx     context.Context
+	ctx     context.Context // nil for one of its own
 	sink    *storeSink
 	on      *sql.Conn
 	dialect Dialect
+	own     *ownConnection
 }
 
 //export idgenGoSqlConnection
@@ -164,7 +165,7 @@ func idgenGoSqlExecute(session C.uintptr_t, statement *C.idgen_sql_statement_t, 
 			err = s.query(statement)
 		}
 		// Sessions of MySQL need not commit by themselves, and the driver does not say.
-		if err == nil && statement.is_alone != 0 && s.dialect == MySQL {
+		if err == nil && statement.is_alone != 0 && s.dialect == MySQL && s.own == nil {
 			err = s.run("COMMIT")
 		}
 		return err
@@ -187,6 +188,9 @@ func idgenGoSqlTransaction(session C.uintptr_t, begins C.int, failure *C.idgen_s
 //export idgenGoSqlRollback
 func idgenGoSqlRollback(session C.uintptr_t) {
 	s := cgo.Handle(session).Value().(*sqlSession)
+	if s.own != nil && s.own.isAbandoned.Load() {
+		return // it is still busy
+	}
 	var err error
 	defer recovered(&err)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // the call's own may have ended
@@ -227,13 +231,17 @@ func (s *storeSink) tellSQL(failure *C.idgen_sql_error_t, err error) C.idgen_sta
 }
 
 func (s *sqlSession) run(text string) error {
-	_, err := s.on.ExecContext(s.ctx, text)
+	_, err := s.send(text, nil)
 	return err
+}
+
+func (s *sqlSession) send(text string, values []any) (sql.Result, error) {
+	return within(s, func(ctx context.Context) (sql.Result, error) { return s.on.ExecContext(ctx, text, values...) })
 }
 
 func (s *sqlSession) change(statement *C.idgen_sql_statement_t, outcome *C.idgen_sql_outcome_t) error {
 	text, values := s.sent(statement)
-	done, err := s.on.ExecContext(s.ctx, text, values...)
+	done, err := s.send(text, values)
 	if err != nil {
 		return err
 	}
@@ -247,34 +255,45 @@ func (s *sqlSession) change(statement *C.idgen_sql_statement_t, outcome *C.idgen
 	return err
 }
 
-func (s *sqlSession) query(statement *C.idgen_sql_statement_t) (err error) {
+func (s *sqlSession) query(statement *C.idgen_sql_statement_t) error {
 	text, values := s.sent(statement)
-	rows, err := s.on.QueryContext(s.ctx, text, values...)
+	rows, err := within(s, func(ctx context.Context) ([][]any, error) { return rowsOf(ctx, s.on, text, values) })
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	found, into := make([]any, len(columns)), make([]any, len(columns))
-	for i := range found {
-		into[i] = &found[i]
-	}
-	row := make([]C.idgen_sql_value_t, len(columns))
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
+	for _, found := range rows {
 		var pinned runtime.Pinner
+		row := make([]C.idgen_sql_value_t, len(found))
 		for i, value := range found {
 			row[i] = answered(value, &pinned)
 		}
 		C.idgen_go_sql_row(statement, unsafe.SliceData(row), C.size_t(len(row)))
 		pinned.Unpin()
 	}
-	return rows.Err()
+	return nil
+}
+
+func rowsOf(ctx context.Context, on *sql.Conn, text string, values []any) (all [][]any, err error) {
+	rows, err := on.QueryContext(ctx, text, values...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		found, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range found {
+			into[i] = &found[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		all = append(all, found)
+	}
+	return all, rows.Err()
 }
 
 // answered is a value of a row as the library takes it.

@@ -29,6 +29,8 @@ idgen_status_t idgenGoSqlExecute(uintptr_t connection, idgen_sql_statement_t *st
                                  idgen_sql_error_t *error);
 idgen_status_t idgenGoSqlTransaction(uintptr_t connection, int begins, idgen_sql_error_t *error);
 void idgenGoSqlRollback(uintptr_t connection);
+idgen_status_t idgenGoSqlConnect(idgen_sql_address_t *address, uintptr_t *connection, idgen_sql_error_t *error);
+void idgenGoSqlClose(uintptr_t connection);
 void idgenGoRelease(uintptr_t ctx);
 
 /* What Go draws in a callback from another generator it draws on this thread: see waiters.go. */
@@ -137,6 +139,21 @@ static inline void idgen_go_sql_rollback(void *ctx, void *connection) {
   idgenGoSqlRollback((uintptr_t)connection);
   (void)idgen_go_leave(IDGEN_OK);
 }
+static inline idgen_status_t idgen_go_sql_connect(void *ctx, const idgen_sql_address_t *address, void **connection,
+                                                  idgen_sql_error_t *error) {
+  (void)ctx;
+  uintptr_t made = 0;
+  idgen_go_enter();
+  const idgen_status_t status = idgen_go_leave(idgenGoSqlConnect((idgen_sql_address_t *)address, &made, error));
+  *connection = (void *)made;
+  return status;
+}
+static inline void idgen_go_sql_close(void *ctx, void *connection) {
+  (void)ctx;
+  idgen_go_enter();
+  idgenGoSqlClose((uintptr_t)connection);
+  (void)idgen_go_leave(IDGEN_OK);
+}
 static inline void idgen_go_release(void *ctx) { idgenGoRelease((uintptr_t)ctx); }
 
 static inline idgen_go_failure idgen_go_config_set_clock(uintptr_t config, uintptr_t ctx) {
@@ -171,6 +188,18 @@ static inline idgen_go_failure idgen_go_config_set_sql_store(uintptr_t config, u
                                                .rollback = idgen_go_sql_rollback,
                                                .release = idgen_go_release};
   return idgen_go_fail(idgen_config_set_sql_store((idgen_config_t *)config, &connections, (void *)ctx, &error), &error);
+}
+
+static inline idgen_go_failure idgen_go_set_sql_driver(void) {
+  IDGEN_GO_ERROR(error);
+  const idgen_sql_driver_t driver = {.struct_size = (uint32_t)sizeof driver,
+                                     .connect = idgen_go_sql_connect,
+                                     .close = idgen_go_sql_close,
+                                     .execute = idgen_go_sql_execute,
+                                     .begin = idgen_go_sql_begin,
+                                     .commit = idgen_go_sql_commit,
+                                     .rollback = idgen_go_sql_rollback};
+  return idgen_go_fail(idgen_set_sql_driver(&driver, NULL, &error), &error);
 }
 
 static inline idgen_go_failure idgen_go_config_set_log(uintptr_t config, uintptr_t ctx) {
