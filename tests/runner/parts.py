@@ -235,7 +235,7 @@ SECONDS = {
     "modules/tls": 60, "modules/daily_life": 44, "modules/bad_input": 43, "modules/shop": 42, "modules/languages": 39,
     "modules/day_two": 38, "modules/buffer": 38, "modules/full_disk": 31, "modules/etcd_tokens": 28,
     "modules/password": 25, "modules/urls": 24, "modules/grants": 60, "modules/serials": 23, "modules/rights": 22,
-    "modules/url_drivers_java": 82,
+    "modules/url_drivers_java": 82, "modules/url_drivers_python": 270,
     "recipes/fastapi": 552, "recipes/go_builds": 152, "recipes/migrations": 74, "recipes/spring": 70,
     "recipes/c_service": 60, "recipes/containers": 50, "recipes/gorm": 40, "recipes/watching": 18,
     "recipes/name_servers": 19, "recipes/from_an_empty_folder": 15, "recipes/deploying": 13, "recipes/runbooks": 15,

@@ -88,7 +88,7 @@ void say(Error* error, const std::string& message) {
 
 template <typename Error>
 idgen_status_t nobody_to_ask(Error* error) {
-  say(error, "the store is written in Python, which is ending; nothing was asked of it");
+  say(error, "the store is reached through Python, which is ending; nothing was asked of it");
   return IDGEN_E_STORE_UNAVAILABLE;
 }
 
@@ -293,6 +293,26 @@ void sql_rollback(void* context, void* connection) {
   (void)ask_store(context, &nobody_reads_it, [&](const py::object&) { connection_of(connection).attr("rollback")(); });
 }
 
+idgen_status_t driver_connect(void* context, const idgen_sql_address_t* address, void** connection,
+                              idgen_sql_error_t* error) {
+  return ask_store(context, error, [&](const py::object& drivers) {
+    *connection =
+        drivers
+            .attr("connect")(address->dialect, text_object(address->host), address->port, text_object(address->socket),
+                             text_object(address->user), text_object(address->password), text_object(address->database),
+                             address->tls, text_object(address->tls_ca), address->timeout_ms)
+            .release()
+            .ptr();
+  });
+}
+
+void driver_close(void* context, void* connection) {
+  idgen_sql_error_t nobody_reads_it{};
+  (void)ask_store(context, &nobody_reads_it, [&](const py::object&) {
+    py::reinterpret_steal<py::object>(static_cast<PyObject*>(connection)).attr("close")();
+  });
+}
+
 void log_line(void* context, std::int32_t level, const char* message) {
   const WithGil python;
   if (!python) return;
@@ -445,6 +465,24 @@ void set_sql_store(idgen_config_t* config, const py::object& store, Callables* c
   if (status != IDGEN_OK) callable_release(context);
   check(status, error);
   callables->push_back(mine);
+}
+
+void set_sql_driver(const py::object& drivers) {
+  auto* const context = new std::shared_ptr<Callable>(std::make_shared<Callable>(drivers));
+  idgen_sql_driver_t table{};
+  table.struct_size = sizeof table;
+  table.flags = IDGEN_SQL_DRIVER_FORKS;
+  table.connect = driver_connect;
+  table.close = driver_close;
+  table.execute = sql_execute;
+  table.begin = sql_begin;
+  table.commit = sql_commit;
+  table.rollback = sql_rollback;
+  table.release = callable_release;
+  CallError error;
+  const idgen_status_t status = idgen_set_sql_driver(&table, context, &error);
+  if (status != IDGEN_OK) callable_release(context);
+  check(status, error);
 }
 
 void set_keys(idgen_config_t* config, const py::object& keys, Callables* callables) {

@@ -48,6 +48,10 @@ void set_store(idgen_config_t* config, const py::object& store, Callables* calla
 // Hands over Python's SQL connections: an idgen.sql.SqlStore.
 void set_sql_store(idgen_config_t* config, const py::object& store, Callables* callables);
 
+// Hands over what opens stores by URL over the program's drivers where their modules are absent: an object with
+// connect() and sql_failure(). For the process.
+void set_sql_driver(const py::object& drivers);
+
 // Hands over Python's keys for hidden ids: a callable that returns (version, key) or (version, key, retired) for each
 // key version, key as bytes.
 void set_keys(idgen_config_t* config, const py::object& keys, Callables* callables);

@@ -1,4 +1,5 @@
 // The extension module idgen._core: gives Python access to the C ABI, and uses nothing else of the core but mutex.hpp.
+#include "callbacks.hpp"
 #include "cipher.hpp"
 #include "generator.hpp"
 #include "gil.hpp"
@@ -26,6 +27,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used(), pybind11::multiple_
   idgen_python::bind_tables(module);
   idgen_python::bind_router(module);
   idgen_python::bind_standard(module);
+  module.def("_set_sql_driver", &idgen_python::set_sql_driver, "What opens stores without their modules. Internal.");
   module.def("_detach", &idgen_python::detach, "Before the interpreter goes. Internal.");
   module.def("_forget_other_threads", &idgen_python::forget_other_threads, "In a forked child. Internal.");
 }

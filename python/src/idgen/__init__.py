@@ -108,6 +108,15 @@ def _import(module: str) -> ModuleType:
         return import_module(module)
 
 
+class _UrlDrivers:
+    """What the core asks for the stores mysql:// and postgres:// where their modules are absent. Loads nothing yet."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(_import("idgen._url_drivers"), name)
+
+
+_core._set_sql_driver(_UrlDrivers())
+
 # What is below loads when it is first asked for: an import of idgen costs all programs alike, and to load typing alone
 # costs more than all that is above. For type checkers, who take TYPE_CHECKING for true, these are plain imports.
 TYPE_CHECKING = False

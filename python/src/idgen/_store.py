@@ -106,10 +106,10 @@ class Sink:
     it: the core answers on another thread, or later, and knows the exception by a number only.
     """
 
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Any, most_raised: int = 2) -> None:
         self._store = store  # a Store, a WorkerStore, or both
         # The latest two: a call may still be on its way with one while the next attempt fails.
-        self._raised: deque[tuple[int, BaseException]] = deque(maxlen=2)
+        self._raised: deque[tuple[int, BaseException]] = deque(maxlen=most_raised)
         self._number = next(numbers) << 32
         self._failures = itertools.count(self._number + 1)
         sinks[self._number] = self

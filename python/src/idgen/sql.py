@@ -189,9 +189,12 @@ class _Connection:
             changed, last = max(int(cursor.rowcount or 0), 0), _whole(getattr(cursor, "lastrowid", None))
         finally:
             cursor.close()
-        if is_alone and not _drivers.commits_by_itself(self._driver):
+        if is_alone and not self._is_committed():
             self._connection.commit()
         return changed, last, rows
+
+    def _is_committed(self) -> bool:
+        return _drivers.commits_by_itself(self._driver)
 
     def begin(self) -> None:
         """Whether or not the driver would begin by itself, and before it would. PostgreSQL needs none."""
