@@ -26,6 +26,8 @@ DRIVERS = {
     "pg8000": ("postgres", "pg8000.dbapi"),
 }
 
+SECOND = {"wait_max": f"{patience(1):.0f}s"}  # for calls that must fail, after all of it
+
 # A program that has only the given drivers, and draws as it is asked: "here N" or "forked N", ids of each kind.
 PROGRAM = """
 import json, os, sys
@@ -176,7 +178,7 @@ def test_a_url_that_is_wrong_fails_as_it_does_with_the_module(server, driver, ol
 
 def test_a_server_that_is_down_is_unavailable(server, driver, tmp_path):
     url = server.url(servers.free_port())
-    with Program(url, new_tag(), driver, tmp_path, wait_max="1s") as program:
+    with Program(url, new_tag(), driver, tmp_path, **SECOND) as program:
         assert program.refusal().startswith("STORE_UNAVAILABLE"), program.first
 
 
@@ -217,6 +219,9 @@ def test_a_unix_socket_is_used_where_the_url_names_one(server, driver, tmp_path)
         rules.write_text(rules.read_text() + "local all app scram-sha-256\n")
         server.sql("SELECT pg_reload_conf()")
         url = f"postgres://app:s3cr3t%2F%25@/ids?host={server.folder}&port={server.port}"
+        named = server.url(socket=server.folder / f".s.PGSQL.{server.port}")
+        with Program(named, new_tag(), driver, tmp_path) as program:
+            program.ids(5)
     with Program(url, new_tag(), driver, tmp_path) as program:
         program.ids(5)
     with Program(f"{url}&tls=require", new_tag(), driver, tmp_path) as program:
@@ -255,7 +260,7 @@ def test_what_the_url_says_to_the_module_alone_is_refused_by_name(server, driver
 
 
 def test_a_server_that_hangs_is_given_up_and_used_again_when_it_answers(server, driver, tmp_path):
-    with Program(server.url(), new_tag(), driver, tmp_path, store_timeout="1s", wait_max="1s") as program:
+    with Program(server.url(), new_tag(), driver, tmp_path, **SECOND, store_timeout=SECOND["wait_max"]) as program:
         wait_until(lambda: len(program.draw(5)) == 2)
         server.pause()
         try:
@@ -266,7 +271,7 @@ def test_a_server_that_hangs_is_given_up_and_used_again_when_it_answers(server, 
 
 
 def test_a_program_ends_while_its_connections_are_open_and_its_server_hangs(server, driver, tmp_path):
-    with Program(server.url(), new_tag(), driver, tmp_path, wait_max="1s") as program:
+    with Program(server.url(), new_tag(), driver, tmp_path, **SECOND) as program:
         program.ids(5)
         server.pause()
         try:
@@ -291,6 +296,40 @@ def test_a_server_that_asks_for_the_password_as_clear_text_is_not_shown_it(drive
         assert program.refusal().startswith("STORE_PERMISSION"), program.first
         assert server.has_asked
         assert SECRET.encode() not in server.heard
+
+
+def test_a_program_ends_although_a_statement_has_no_answer_yet(server, driver, tmp_path):
+    tag = new_tag()
+    program = """
+import sys, threading
+url, tag, given, every, folder = sys.argv[1:]
+for name in every.split():
+    if name != given:
+        sys.modules[name] = None
+import idgen
+orders = idgen.Generator(kind="segment", tag="orders", segment_step=10, store=url, namespace=tag, module_path=folder,
+                         store_create=True, store_timeout="10m", wait_max="1h")
+print(orders.next(), flush=True)
+sys.stdin.readline()
+def draw():
+    while True:
+        orders.next()
+threading.Thread(target=draw, daemon=True).start()
+sys.stdin.readline()
+"""
+    every = " ".join(module for _, module in DRIVERS.values())
+    words = [sys.executable, "-c", program, server.url(), tag, DRIVERS[driver][1], every, tmp_path]
+    with subprocess.Popen(words, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == "1\n"
+        server.pause()
+        try:
+            process.stdin.write("\n\n")
+            process.stdin.flush()
+            process.wait()
+        finally:
+            server.go_on()
+            process.kill()
+    assert checked(process).returncode == 0
 
 
 # ---- TLS
@@ -342,7 +381,7 @@ def test_tls_is_as_the_url_says(driver, tls, tls_server, certificates, tmp_path)
 @pytest.mark.parametrize("tls", ["verify-ca", "verify"])
 def test_a_certificate_of_another_authority_is_refused(driver, tls, tls_server, certificates, tmp_path):
     url = tls_server(DRIVERS[driver][0]).url(tls=tls, tls_ca=certificates.wrong_ca)
-    with Program(url, new_tag(), driver, tmp_path, wait_max="1s") as program:
+    with Program(url, new_tag(), driver, tmp_path) as program:
         if not cannot(driver, tls, program):
             assert program.refusal().startswith("STORE_PERMISSION"), program.first
             assert "certificate" in program.refusal().lower()
@@ -353,7 +392,7 @@ def test_a_certificate_for_another_name_is_refused_if_the_name_is_to_be_verified
     driver, tls, tls_server, certificates, tmp_path
 ):
     url = tls_server(DRIVERS[driver][0], "of_another_name").url(tls=tls, tls_ca=certificates.ca)
-    with Program(url, new_tag(), driver, tmp_path, wait_max="1s") as program:
+    with Program(url, new_tag(), driver, tmp_path) as program:
         if cannot(driver, tls, program):
             return
         if tls == "verify":
@@ -367,7 +406,7 @@ def test_a_server_without_tls_is_only_reached_if_the_url_does_not_require_it(
     server, driver, tls, certificates, tmp_path
 ):
     ca = {"tls_ca": certificates.ca} if tls.startswith("verify") else {}
-    with Program(server.url(tls=tls, **ca), new_tag(), driver, tmp_path, wait_max="1s") as program:
+    with Program(server.url(tls=tls, **ca), new_tag(), driver, tmp_path) as program:
         if tls == "prefer":
             program.ids(5)
         elif not cannot(driver, tls, program):

@@ -411,11 +411,23 @@ def _mysql_connector(driver: Any, to: Address) -> UrlConnection:
 # ---- PostgreSQL
 
 
+def _socket_of(to: Address) -> tuple[str, int]:
+    """The folder of a Unix socket, and the number that is its name."""
+    if not to.socket:
+        return to.host, to.port
+    folder, name = os.path.split(to.socket)
+    number = name.removeprefix(".s.PGSQL.")
+    if name == number or not number.isdecimal():
+        raise CannotError(f"has no socket={to.socket}: a socket of PostgreSQL is named .s.PGSQL.PORT")
+    return folder, int(number)
+
+
 def _libpq(to: Address) -> dict[str, Any]:
     """As the module has it."""
+    host, port = _socket_of(to)
     options = {
-        "host": to.socket or to.host,
-        "port": to.port,
+        "host": host,
+        "port": port,
         "user": to.user,
         "password": to.password,
         "dbname": to.database,
@@ -443,7 +455,8 @@ def _psycopg2(driver: Any, to: Address) -> UrlConnection:
 
 
 def _pg8000(driver: Any, to: Address) -> UrlConnection:
-    path = f"{to.socket or to.host}/.s.PGSQL.{to.port}" if to.is_local else None
+    folder, port = _socket_of(to)
+    path = f"{folder}/.s.PGSQL.{port}" if to.is_local else None
     where: dict[str, Any] = {"unix_sock": path} if path else {"host": to.host, "port": to.port}
     # None: TLS without verifying, if the server has it.
     context = False if to.tls == "off" or path else None if to.tls == "prefer" else _context(to)
