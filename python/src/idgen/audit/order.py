@@ -219,7 +219,7 @@ class Order:
                     np.int64
                 )
             else:
-                sizes = (from_keys - keys[back]) >> U(1)
+                sizes = ((from_keys - keys[back]) >> U(1)).astype(np.int64)
             i = int(np.argmax(sizes))
             step = Step(int(places[back[i]]), int(from_keys[i]), int(keys[back[i]]))
             best = self.overall.largest
