@@ -5,7 +5,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-% check sim sim-controls models fuzz setup build dist bench install docs \
+.PHONY: help demo test test-all test-% check sim sim-controls models fuzz setup build dist packages bench install docs \
   format lint abi-baseline clean
 
 help: ## this list
@@ -54,6 +54,10 @@ build: setup ## build/lib/libidgen.so and build/bin/idgen, as they are tested
 dist: setup ## build/dist/: the Python wheel and sdist, the Java jar; its library is optimised as a whole
 	scripts/build dist
 	IDGEN_BUILD_DIR=$(CURDIR)/build/whole scripts/dist
+
+packages: ## build/dist/packages/: libidgen.so and wheels with SQLite inside, for other Linux systems
+	scripts/setup packages
+	scripts/packages
 
 bench: dist ## measure, and write build/bench/report.md
 	scripts/bench
