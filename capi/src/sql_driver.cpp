@@ -68,11 +68,9 @@ class DriverStore final : public SqlStore {
       : SqlStore({.shown = url.shown(),
                   .table = sql::kOwnSchema.table,
                   .schema = sql::kOwnSchema.name,
-                  .how_to_create = "Make it with `idgen segment create`, or set store_create = true",
-                  .how_to_create_workers = "Make it with `idgen store create`, or set store_create = true",
-                  .how_to_create_grants =
-                      "The log of grants (segment.grant_log) needs it. Make it with `idgen store create`, given the "
-                      "same configuration, and let this user SELECT, INSERT and UPDATE it"}),
+                  .how_to_create = sql::kHowToCreate,
+                  .how_to_create_workers = sql::kHowToCreateWorkers,
+                  .how_to_create_grants = sql::kHowToCreateGrants}),
         driver_(std::move(driver)),
         calls_(connections_of(driver_->functions)),
         parameters_(parameters_of(url, options, absent)),
@@ -140,6 +138,9 @@ class DriverStore final : public SqlStore {
         return link;
       } catch (const Error&) {
         close(link);
+      } catch (...) {
+        close(link);
+        throw;
       }
     }
   }

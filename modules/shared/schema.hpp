@@ -102,9 +102,9 @@ inline sql::Wording wording_of(const Settings& settings) {
   return {.shown = settings.url.shown(),
           .table = schema.table,
           .schema = schema.name,
-          .how_to_create = kHowToCreate,
-          .how_to_create_workers = kHowToCreateWorkers,
-          .how_to_create_grants = kHowToCreateGrants};
+          .how_to_create = sql::kHowToCreate,
+          .how_to_create_workers = sql::kHowToCreateWorkers,
+          .how_to_create_grants = sql::kHowToCreateGrants};
 }
 
 // For describe().

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sql/fault.hpp"
 #include "sql/statement.hpp"
 #include "sql/terms.hpp"
 #include "store/grant_rules.hpp"
@@ -10,12 +11,7 @@
 
 namespace idgen::module {
 
-inline constexpr const char* kHowToCreate = "Make it with `idgen segment create`, or set store_create = true";
-inline constexpr const char* kHowToCreateWorkers = "Make it with `idgen store create`, or set store_create = true";
-inline constexpr const char* kHowToCreateGrants =
-    "The log of grants (segment.grant_log) needs it. Make it with `idgen store create`, given the same configuration, "
-    "and let this user SELECT, INSERT and UPDATE it";
-
+using sql::kHowToCreate;
 using sql::largest_of;
 using sql::parts_of_name;
 

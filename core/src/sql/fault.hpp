@@ -37,6 +37,13 @@ struct Wording {
   std::string how_to_create_grants{};
 };
 
+// For a store that a URL names.
+inline constexpr const char* kHowToCreate = "Make it with `idgen segment create`, or set store_create = true";
+inline constexpr const char* kHowToCreateWorkers = "Make it with `idgen store create`, or set store_create = true";
+inline constexpr const char* kHowToCreateGrants =
+    "The log of grants (segment.grant_log) needs it. Make it with `idgen store create`, given the same configuration, "
+    "and let this user SELECT, INSERT and UPDATE it";
+
 // `why`: what the server said, with the store in front of it. Throws Error{store_*}; Error{value} for a user's table.
 [[noreturn]] void throw_fault(Fault fault, const std::string& why, About about, const Wording& wording,
                               std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0);
