@@ -277,6 +277,20 @@ def _has_tls(connection: UrlConnection, to: Address) -> UrlConnection:
     return connection
 
 
+def _session_of(to: Address) -> dict[str, Any]:
+    """What mysqlclient and mariadb call by the same words."""
+    return {
+        "user": to.user,
+        "password": to.password,
+        "database": to.database,
+        "connect_timeout": to.whole_seconds,
+        "read_timeout": to.whole_seconds,
+        "write_timeout": to.whole_seconds,
+        "autocommit": True,
+        "local_infile": False,  # a server could ask for a file
+    }
+
+
 def _mysqlclient(driver: Any, to: Address) -> UrlConnection:
     options: dict[str, Any] = {}
     tls = {"prefer": "PREFERRED", "require": "REQUIRED", "verify-ca": "VERIFY_CA", "verify": "VERIFY_IDENTITY"}
@@ -295,18 +309,7 @@ def _mysqlclient(driver: Any, to: Address) -> UrlConnection:
     options["ssl_mode"] = "DISABLED" if to.is_local else tls.get(to.tls, "DISABLED")
     if to.tls.startswith("verify"):
         options["ssl"] = _authorities(to)
-    connection = driver.connect(
-        user=to.user,
-        password=to.password,
-        database=to.database,
-        charset="utf8mb4",
-        connect_timeout=to.whole_seconds,
-        read_timeout=to.whole_seconds,
-        write_timeout=to.whole_seconds,
-        autocommit=True,
-        local_infile=False,  # a server could ask for a file
-        **options,
-    )
+    connection = driver.connect(charset="utf8mb4", **_session_of(to), **options)
     return _has_tls(UrlConnection(connection, to.dialect), to)
 
 
@@ -368,17 +371,7 @@ def _mariadb(driver: Any, to: Address) -> UrlConnection:
     if to.tls == "verify":
         options["ssl_verify_cert"] = True
         options.update({f"ssl_{key}": value for key, value in _authorities(to).items()})
-    connection = driver.connect(
-        user=to.user,
-        password=to.password,
-        database=to.database,
-        connect_timeout=to.whole_seconds,
-        read_timeout=to.whole_seconds,
-        write_timeout=to.whole_seconds,
-        autocommit=True,
-        local_infile=False,  # a server could ask for a file
-        **options,
-    )
+    connection = driver.connect(**_session_of(to), **options)
     return _has_tls(UrlConnection(connection, to.dialect), to)
 
 
