@@ -182,6 +182,40 @@ print("the end")
     assert (result.returncode, result.stdout) == (0, "the end\n"), result.stderr
 
 
+def test_a_store_that_answers_while_the_interpreter_goes_does_not_crash_its_end() -> None:
+    result = run_python("""
+import os, sys, threading, time, idgen
+wakes, wake = os.pipe()
+inside = threading.Event()
+
+class Store:
+    first = 1
+    def segment_take(self, namespace, tag, count, above=0):
+        if self.first > 1:
+            inside.set()
+            os.read(wakes, 1)
+        self.first += count
+        return self.first - count
+
+class Last:
+    def __del__(self, wake=wake, write=os.write, sleep=time.sleep):
+        write(wake, b"x")
+        sleep(1)  # without the GIL, which the store asks for now
+
+sys.last = Last()  # what this module has outlives the interpreter, because the thread uses it
+generator = idgen.Generator(kind="segment", tag="orders", segment_step=10, store=Store(), wait_max="1h")
+
+def draw():
+    while True:
+        generator.next()
+
+threading.Thread(target=draw, daemon=True).start()
+assert inside.wait(60)
+print("the end")
+""")
+    assert (result.returncode, result.stdout) == (0, "the end\n"), result.stderr
+
+
 def test_ctrl_c_inside_a_clock_written_in_python_is_not_lost() -> None:
     result = run_python("""
 import signal, time, idgen

@@ -30,6 +30,16 @@ void report(const py::object& callable) {
   }
 }
 
+// What callbacks call, they call so: the callee may wait, and the interpreter may end meanwhile.
+template <typename... Arguments>
+py::object called(const py::handle& object, const char* name, const Arguments&... arguments) {
+  const py::object callee = object.attr(name);
+  const py::tuple given = py::make_tuple(arguments...);
+  PyObject* const result = call_or_stay(callee.ptr(), given.ptr());
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
+
 struct Clock {
   std::shared_ptr<Callable> now;
   std::shared_ptr<Callable> sleep;    // null: there is none
@@ -42,7 +52,7 @@ std::int64_t clock_now(void* context) {
   if (!python) return clock->last;
   const py::object now = clock->now->get();
   if (now.is_none()) return clock->last;
-  PyObject* result = PyObject_CallNoArgs(now.ptr());
+  PyObject* result = call_or_stay(now.ptr(), nullptr);
   const long long ns = result != nullptr ? PyLong_AsLongLong(result) : -1;
   Py_XDECREF(result);
   if (ns == -1 && PyErr_Occurred() != nullptr) {
@@ -59,8 +69,10 @@ void clock_sleep(void* context, std::uint64_t ns) {
   if (!python) return;
   const py::object sleep = clock->sleep->get();
   if (sleep.is_none()) return;
-  PyObject* result = PyObject_CallFunction(sleep.ptr(), "K", static_cast<unsigned long long>(ns));
+  PyObject* given = Py_BuildValue("(K)", static_cast<unsigned long long>(ns));
+  PyObject* result = given != nullptr ? call_or_stay(sleep.ptr(), given) : nullptr;
   if (result == nullptr) report(sleep);
+  Py_XDECREF(given);
   Py_XDECREF(result);
 }
 
@@ -98,7 +110,7 @@ idgen_status_t failure_of(const py::object& sink, py::error_already_set& raised,
   try {
     const auto [status, message, retry_after_ns, cause] =
         py::cast<std::tuple<std::int32_t, std::string, std::uint64_t, std::uint64_t>>(
-            sink.attr("failure")(raised.value()));
+            called(sink, "failure", raised.value()));
     say(error, message);
     error->retry_after_ns = retry_after_ns;
     error->cause = cause;
@@ -115,7 +127,7 @@ idgen_status_t failure_of(const py::object& sink, py::error_already_set& raised,
   try {
     const auto [status, code, sqlstate, message, retry_after_ns, cause] =
         py::cast<std::tuple<std::int32_t, std::uint32_t, std::string, std::string, std::uint64_t, std::uint64_t>>(
-            sink.attr("sql_failure")(raised.value()));
+            called(sink, "sql_failure", raised.value()));
     say(error, message);
     copy_text(sqlstate, error->sqlstate, sizeof error->sqlstate);
     error->code = code;
@@ -149,8 +161,8 @@ idgen_status_t ask_store(void* context, Error* error, Use&& use) {
 idgen_status_t store_take(void* context, const idgen_segment_request_t* request, idgen_segment_t* segment,
                           idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    const py::object granted = store.attr("segment_take")(text_object(request->name_space), text_object(request->tag),
-                                                          request->count, request->above);
+    const py::object granted = called(store, "segment_take", text_object(request->name_space),
+                                      text_object(request->tag), request->count, request->above);
     if (PyLong_Check(granted.ptr()) == 0) {
       throw py::type_error("segment_take returned " + std::string(py::repr(granted)) +
                            "; it must return an int, the first number of the grant");
@@ -163,14 +175,14 @@ idgen_status_t store_take(void* context, const idgen_segment_request_t* request,
 idgen_status_t store_return(void* context, const char* name_space, const char* tag, std::uint64_t last,
                             std::uint64_t unused, idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    store.attr("segment_return")(text_object(name_space), text_object(tag), last, unused);
+    called(store, "segment_return", text_object(name_space), text_object(tag), last, unused);
   });
 }
 
 idgen_status_t store_format(void* context, const char* name_space, const char* format, char* found, std::size_t size,
                             idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    copy_text(text_bytes(store.attr("namespace_format")(text_object(name_space), text_object(format))), found, size);
+    copy_text(text_bytes(called(store, "namespace_format", text_object(name_space), text_object(format))), found, size);
   });
 }
 
@@ -192,14 +204,14 @@ idgen_worker_row_t worker_row_of(const py::handle& found) {
 idgen_status_t worker_read(void* context, const char* name_space, std::uint64_t worker, idgen_worker_row_t* row,
                            idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    *row = worker_row_of(store.attr("worker_read")(text_object(name_space), worker));
+    *row = worker_row_of(called(store, "worker_read", text_object(name_space), worker));
   });
 }
 
 idgen_status_t worker_list(void* context, const char* name_space, idgen_worker_row_fn each, void* rows,
                            idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    for (const py::handle found : store.attr("worker_list")(text_object(name_space))) {
+    for (const py::handle found : called(store, "worker_list", text_object(name_space))) {
       const idgen_worker_row_t row = worker_row_of(found);
       each(rows, &row);
     }
@@ -209,19 +221,19 @@ idgen_status_t worker_list(void* context, const char* name_space, idgen_worker_r
 idgen_status_t worker_replace(void* context, const idgen_worker_change_t* change, std::uint32_t* changed,
                               idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    *changed = py::cast<bool>(store.attr("worker_replace")(
-        text_object(change->name_space), change->worker, change->seen_fence, text_object(change->seen_owner),
-        change->seen_hw_ms, change->fence, text_object(change->owner), change->hw_ms, text_object(change->holder),
-        change->lease_ms, change->now_ms, change->max_lead_ms));
+    *changed = py::cast<bool>(
+        called(store, "worker_replace", text_object(change->name_space), change->worker, change->seen_fence,
+               text_object(change->seen_owner), change->seen_hw_ms, change->fence, text_object(change->owner),
+               change->hw_ms, text_object(change->holder), change->lease_ms, change->now_ms, change->max_lead_ms));
   });
 }
 
 idgen_status_t with_connection(void* context, idgen_sql_work_fn function, void* work, idgen_sql_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    store.attr("with_connection")(py::cpp_function([=](const py::object& connection, std::int32_t dialect) {
-      const WithoutGil may_wait_for_the_database;
-      return function(work, connection.ptr(), dialect);
-    }));
+    called(store, "with_connection", py::cpp_function([=](const py::object& connection, std::int32_t dialect) {
+             const WithoutGil may_wait_for_the_database;
+             return function(work, connection.ptr(), dialect);
+           }));
   });
 }
 
@@ -232,7 +244,7 @@ py::object connection_of(void* connection) {
 
 idgen_status_t sql_inside(void* context, void* connection, std::int32_t* inside, idgen_sql_error_t* error) {
   return ask_store(context, error, [&](const py::object&) {
-    *inside = py::cast<std::int32_t>(connection_of(connection).attr("inside")());
+    *inside = py::cast<std::int32_t>(called(connection_of(connection), "inside"));
   });
 }
 
@@ -268,9 +280,8 @@ idgen_status_t sql_execute(void* context, void* connection, const idgen_sql_stat
   return ask_store(context, error, [&](const py::object&) {
     py::list values;
     for (std::size_t i = 0; i < statement->count; ++i) values.append(sql_value(statement->values[i]));
-    const py::tuple answer =
-        connection_of(connection)
-            .attr("execute")(statement->sql, values, statement->each != nullptr, statement->is_alone != 0);
+    const py::tuple answer = called(connection_of(connection), "execute", statement->sql, values,
+                                    statement->each != nullptr, statement->is_alone != 0);
     if (statement->each != nullptr) {
       for (const py::handle row : answer[2]) add_sql_row(statement, row);
       return;
@@ -281,26 +292,25 @@ idgen_status_t sql_execute(void* context, void* connection, const idgen_sql_stat
 }
 
 idgen_status_t sql_begin(void* context, void* connection, idgen_sql_error_t* error) {
-  return ask_store(context, error, [&](const py::object&) { connection_of(connection).attr("begin")(); });
+  return ask_store(context, error, [&](const py::object&) { called(connection_of(connection), "begin"); });
 }
 
 idgen_status_t sql_commit(void* context, void* connection, idgen_sql_error_t* error) {
-  return ask_store(context, error, [&](const py::object&) { connection_of(connection).attr("commit")(); });
+  return ask_store(context, error, [&](const py::object&) { called(connection_of(connection), "commit"); });
 }
 
 void sql_rollback(void* context, void* connection) {
   idgen_sql_error_t nobody_reads_it{};
-  (void)ask_store(context, &nobody_reads_it, [&](const py::object&) { connection_of(connection).attr("rollback")(); });
+  (void)ask_store(context, &nobody_reads_it, [&](const py::object&) { called(connection_of(connection), "rollback"); });
 }
 
 idgen_status_t driver_connect(void* context, const idgen_sql_address_t* address, void** connection,
                               idgen_sql_error_t* error) {
   return ask_store(context, error, [&](const py::object& drivers) {
     *connection =
-        drivers
-            .attr("connect")(address->dialect, text_object(address->host), address->port, text_object(address->socket),
-                             text_object(address->user), text_object(address->password), text_object(address->database),
-                             address->tls, text_object(address->tls_ca), address->timeout_ms)
+        called(drivers, "connect", address->dialect, text_object(address->host), address->port,
+               text_object(address->socket), text_object(address->user), text_object(address->password),
+               text_object(address->database), address->tls, text_object(address->tls_ca), address->timeout_ms)
             .release()
             .ptr();
   });
@@ -309,7 +319,7 @@ idgen_status_t driver_connect(void* context, const idgen_sql_address_t* address,
 void driver_close(void* context, void* connection) {
   idgen_sql_error_t nobody_reads_it{};
   (void)ask_store(context, &nobody_reads_it, [&](const py::object&) {
-    py::reinterpret_steal<py::object>(static_cast<PyObject*>(connection)).attr("close")();
+    called(py::reinterpret_steal<py::object>(static_cast<PyObject*>(connection)), "close");
   });
 }
 
@@ -321,10 +331,10 @@ void log_line(void* context, std::int32_t level, const char* message) {
   constexpr int kLoggingStep = 10;  // logging.INFO, WARNING, ERROR = 20, 30, 40
   PyObject* text =
       PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::char_traits<char>::length(message)), "replace");
-  PyObject* result =
-      text != nullptr ? PyObject_CallFunction(log.ptr(), "iO", (level + 1) * kLoggingStep, text) : nullptr;
+  PyObject* given = text != nullptr ? Py_BuildValue("(iN)", (level + 1) * kLoggingStep, text) : nullptr;
+  PyObject* result = given != nullptr ? call_or_stay(log.ptr(), given) : nullptr;
   if (result == nullptr) report(log);
-  Py_XDECREF(text);
+  Py_XDECREF(given);
   Py_XDECREF(result);
 }
 

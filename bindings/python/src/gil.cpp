@@ -56,6 +56,18 @@ WithGil::~WithGil() {
   asking.fetch_sub(1);
 }
 
+PyObject* call_or_stay(PyObject* callee, PyObject* arguments) {
+  struct Stay {
+    ~Stay() {
+      while (!has_returned) pause();
+    }
+    bool has_returned = false;
+  } stay;
+  PyObject* const result = PyObject_CallObject(callee, arguments);
+  stay.has_returned = true;
+  return result;
+}
+
 void detach() {
   last_thread = std::this_thread::get_id();
   detached = true;

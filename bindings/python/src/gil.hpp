@@ -44,6 +44,10 @@ class WithGil {
   PyObject* trace_ = nullptr;
 };
 
+// PyObject_CallObject, on a thread of the core. Where the callee comes back after the interpreter has ended, the thread
+// stays here: Python would end it by pthread_exit, which unwinds through frames that need the GIL.
+PyObject* call_or_stay(PyObject* callee, PyObject* arguments);
+
 // The interpreter is about to end. Called once, at exit, with the GIL.
 void detach();
 
