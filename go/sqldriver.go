@@ -60,7 +60,7 @@ func refused(format string, words ...any) error {
 }
 
 func sourcesOfGoSQLDriver(a sqlAddress) ([]string, error) {
-	const cannot = "The program's driver, github.com/go-sql-driver/mysql, "
+	const cannot = "github.com/go-sql-driver/mysql "
 	if strings.Contains(a.user, ":") {
 		return nil, refused(cannot + "cannot log in a user with a colon in its name")
 	}
@@ -109,7 +109,7 @@ func sourceOfPostgres(a sqlAddress, driver, sslmode string, others ...string) (s
 		folder, name = filepath.Split(a.socket)
 		port, isNamed := strings.CutPrefix(name, ".s.PGSQL.")
 		if _, err := strconv.ParseUint(port, 10, 16); !isNamed || err != nil {
-			return "", refused("The program's driver, %s, finds a socket only by the name that PostgreSQL gives it, "+
+			return "", refused("%s finds a socket only by the name that PostgreSQL gives it, "+
 				".s.PGSQL.PORT; socket = '%s'", driver, a.socket)
 		}
 		a.port, isSocket = port, true
@@ -253,9 +253,9 @@ func (a sqlAddress) connect() (*sqlSession, error) {
 		}
 	}
 	if a.dialect == MySQL {
-		return nil, refused("Or give the program a driver: import _ \"github.com/go-sql-driver/mysql\"")
+		return nil, refused("there is none; import _ \"github.com/go-sql-driver/mysql\"")
 	}
-	return nil, refused("Or give the program a driver: import _ \"github.com/jackc/pgx/v5/stdlib\"")
+	return nil, refused("there is none; import _ \"github.com/jackc/pgx/v5/stdlib\"")
 }
 
 // connectTo takes the only connection of a pool, or closes the pool.

@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file", "tls",
                                             "tls_ca",   "socket",       "accept_loss"};
 constexpr std::string_view kParametersOfModules[] = {"auth", "channel_binding", "statements", "tls_fingerprint"};
+constexpr const char* kInstead = ". Without it, a driver of the program is used";
 constexpr std::size_t kMostIdle = 2;  // connections; a refill needs one
 
 struct Driver {
@@ -49,8 +50,8 @@ idgen_sql_connections_t connections_of(const idgen_sql_driver_t& driver) {
 // Throws Error{unsupported} for what only the module knows.
 Parameters parameters_of(const StoreUrl& url, const StoreOptions& options, const std::string& absent) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(Status::unsupported, concat({absent, ". A driver of the program is used without it, which has no ",
-                                             what, ": leave that out, or install the module"}));
+    throw Error(Status::unsupported,
+                concat({absent, kInstead, ", which has no ", what, ": leave that out, or install the module"}));
   };
   for (const auto& [key, value] : url.parameters)
     if (std::find(std::begin(kParametersOfModules), std::end(kParametersOfModules), key) !=
@@ -165,7 +166,8 @@ class DriverStore final : public SqlStore {
     HostFailure failure;
     const idgen_status_t status =
         driver_->functions.connect(driver_->context.get(), &address, &link.connection, failure.out());
-    if (status == IDGEN_E_UNSUPPORTED) throw Error(Status::unsupported, concat({absent_, ". ", failure.message()}));
+    if (status == IDGEN_E_UNSUPPORTED)
+      throw Error(Status::unsupported, concat({absent_, kInstead, ": ", failure.message()}));
     if (status != IDGEN_OK) failure.raise(status, sql::About::segments, wording_);
     try {
       HostConnection on(calls_, driver_->context.get(), link.connection, wording_);

@@ -218,7 +218,8 @@ TEST(SqlDriver, ThatThereIsNoDriverIsSaidBesideTheModule) {
   const Opened opened("postgres://ids@db/app");
   EXPECT_EQ(opened.status, IDGEN_E_UNSUPPORTED);
   EXPECT_THAT(opened.message(),
-              AllOf(HasSubstr("libidgen_postgres.so is not in"), HasSubstr(". no driver for PostgreSQL is here")));
+              AllOf(HasSubstr("libidgen_postgres.so is not in"),
+                    HasSubstr(". Without it, a driver of the program is used: no driver for PostgreSQL is here")));
 }
 
 TEST(SqlDriver, WhatOnlyTheModuleKnowsIsRefusedByName) {

@@ -234,7 +234,7 @@ def test_users_and_databases_with_any_character_in_their_names_are_found(driver,
 def test_a_user_that_the_driver_cannot_name_is_refused():
     status, message = told(["go-sql-driver"], f"mysql://a%3Ab:{SECRET}@{servers.HOST}:1/ids")
     assert status == "UNSUPPORTED"
-    assert "go-sql-driver/mysql, cannot log in a user with a colon in its name" in message
+    assert "go-sql-driver/mysql cannot log in a user with a colon in its name" in message
 
 
 @pytest.fixture(scope="module")
@@ -318,7 +318,7 @@ def test_an_authority_that_the_driver_cannot_be_given_is_refused(tls, tls_server
     server = tls_servers("go-sql-driver")
     status, message = told(["go-sql-driver"], server.url(tls=tls, tls_ca=certificates.ca))
     assert status == "UNSUPPORTED"
-    assert "go-sql-driver/mysql, cannot be given tls_ca by a URL" in message
+    assert "go-sql-driver/mysql cannot be given tls_ca by a URL" in message
 
 
 @pytest.mark.parametrize("tls", ["require", "verify"])

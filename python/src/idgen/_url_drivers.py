@@ -95,11 +95,11 @@ def connect(*address: Any) -> UrlConnection:
     if found:
         raise error(
             UnsupportedError,
-            f"Of the program's drivers, {'; '.join(found)}. Install {_CAN_ALL[to.dialect]}, or the module",
+            f"{'; '.join(found)}. Install {_CAN_ALL[to.dialect]}, or the module",
         )
     raise error(
         UnsupportedError,
-        f"A driver of the program would do, but it has none: `pip install {_CAN_ALL[to.dialect]}` (known are "
+        f"there is none: `pip install {_CAN_ALL[to.dialect]}` (known are "
         f"{', '.join(packages)})",
     )
 

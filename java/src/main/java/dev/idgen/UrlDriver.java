@@ -185,12 +185,12 @@ enum UrlDriver {
       var driver = kind.ofProgram();
       if (driver == null) continue;
       if (driver.getMajorVersion() >= kind.oldest) return kind.session(driver, to);
-      tooOld.append(kind.title).append(' ').append(driver.getMajorVersion()).append(" is too old; from ");
-      tooOld.append(kind.oldest).append(" on it can be used. ");
+      tooOld.append(kind.title).append(' ').append(driver.getMajorVersion()).append(" is too old (from ");
+      tooOld.append(kind.oldest).append(" on it can be used); ");
     }
     throw Errors.of(
         Status.UNSUPPORTED,
-        tooOld + "Without it, a JDBC driver is used, and there is none: add " + String.join(" or ", known)
+        tooOld + "there is none: add " + String.join(" or ", known)
             + " to the class path");
   }
 
@@ -241,7 +241,7 @@ enum UrlDriver {
         var failure =
             Errors.of(
                 Status.UNSUPPORTED,
-                title + " is to be used without it, and cannot be loaded: " + SqlErrors.words(e));
+                title + " cannot be loaded: " + SqlErrors.words(e));
         failure.initCause(e);
         throw failure;
       }
@@ -261,7 +261,7 @@ enum UrlDriver {
   final IdgenException refused(String what, String remedy) {
     return Errors.of(
         Status.UNSUPPORTED,
-        title + " is used without it, and has no parameter " + what + ": " + remedy);
+        title + " has no parameter " + what + ": " + remedy);
   }
 
   private IdgenException notTrusted(SQLException e, UrlAddress to) {

@@ -34,7 +34,7 @@ final class UrlDrivers {
     } catch (NoClassDefFoundError e) {
       throw Errors.of(
           Status.UNSUPPORTED,
-          "Without it, a JDBC driver is used, but a class is missing: " + e.getMessage()
+          "a class is missing: " + e.getMessage()
               + ". If it is one of java.sql, use a Java runtime with the module java.sql");
     }
   }
