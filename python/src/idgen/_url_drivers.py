@@ -99,8 +99,7 @@ def connect(*address: Any) -> UrlConnection:
         )
     raise error(
         UnsupportedError,
-        f"there is none: `pip install {_CAN_ALL[to.dialect]}` (known are "
-        f"{', '.join(packages)})",
+        f"there is none: `pip install {_CAN_ALL[to.dialect]}` (known are {', '.join(packages)})",
     )
 
 
