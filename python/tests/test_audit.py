@@ -585,7 +585,7 @@ def test_duplicates_that_are_too_many_to_keep_apart_are_joined(
     monkeypatch.setattr(command, "_SORTED", (1 << 30) // 400)
     ids = [[(200_000_000 + tick) << 22 | worker << 12 for tick in range(1000)] for worker in range(3)]
     twice = [ids[0][300:800], ids[1][:200], ids[2][999:]]
-    rows = sum(ids, []) + sum(twice, []) + [ids[0][500], ids[0][700]]
+    rows = [*itertools.chain(*ids, *twice), ids[0][500], ids[0][700]]
     name = audit.write("a.txt", "\n".join(map(str, rows)))
     found = [r for r in audit.records(name, "--layout", "default") if r["record"] == "duplicates"]
     for worker, its_ids in enumerate(twice):
