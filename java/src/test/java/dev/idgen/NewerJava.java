@@ -293,7 +293,8 @@ public final class NewerJava {
       });
       Thread.sleep(5);
       orders.close();
-      right &= Arrays.stream(ids).takeWhile(id -> id != 0).count() == fill.ids()[0];
+      long said = fill.ids()[0]; // first: it waits for the fill to end
+      right &= Arrays.stream(ids).takeWhile(id -> id != 0).count() == said;
     }
     check(right, "a fill that fails says how many ids it has stored");
   }
