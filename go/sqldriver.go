@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -20,24 +21,44 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// The stores mysql:// and postgres:// where their modules are not: over a driver that the program has registered with
-// database/sql. The core keeps the connections and decides what is sent. Here each is a pool of one.
+// The stores mysql:// and postgres:// where their modules are not: over a package that has called SetSQLConnector, or a
+// driver that the program has registered with database/sql. The core keeps the connections and decides what is sent.
+// Here each is a pool of one.
 
-// sqlAddress is where a URL leads.
-type sqlAddress struct {
-	dialect                  Dialect
-	host, socket, port       string
-	user, password, database string
-	tls                      string // off, prefer, require, verify-ca or verify
-	authorities              string // a file, by its absolute path; "": the system's
-	timeout                  time.Duration
+// SQLAddress is where the URL of a store leads. An empty text was not given.
+type SQLAddress struct {
+	Dialect     Dialect // MySQL or Postgres
+	Host        string  // a name or an address, IPv6 without brackets
+	Socket      string  // the file of a Unix socket. Host and Port are then not used to connect
+	Port        string  // a number, never empty
+	User        string  // with Password: as the URL, an environment variable or a file has it now
+	Password    string
+	Database    string
+	TLS         string        // off, prefer, require, verify-ca or verify
+	Authorities string        // the setting tls_ca: a file of certificates, by its absolute path. Empty: the system's
+	Timeout     time.Duration // the setting store_timeout: for connecting, and for each answer
 }
 
-func (a sqlAddress) isVerified() bool { return strings.HasPrefix(a.tls, "verify") }
+func (a SQLAddress) isVerified() bool { return strings.HasPrefix(a.TLS, "verify") }
+
+var connectors sync.Map // of func(SQLAddress) (driver.Connector, error), by their Dialect
+
+// SetSQLConnector gives all stores of a dialect, [MySQL] or [Postgres], a driver that they use where the module of
+// their URL is not there. Packages that bring a driver call it in their init, as github.com/idgen/idgen/go/mysql does,
+// and a program only imports them. The latest call counts. Drivers that are registered with database/sql are then not
+// used for this dialect.
+//
+// The store calls connector again for each connection, from any goroutine. Statements on the connection must commit by
+// themselves. connector refuses what the driver cannot do, such as a kind of TLS, by an [*Error] with [ErrUnsupported]
+// and a message that says what to leave out.
+func SetSQLConnector(dialect Dialect, connector func(SQLAddress) (driver.Connector, error)) {
+	connectors.Store(dialect, connector)
+}
 
 // sqlDriver is one that is told by a text where to connect.
 type sqlDriver struct {
@@ -45,8 +66,14 @@ type sqlDriver struct {
 	name    string // that it registers
 	path    string // of its package: another one under the same name need not understand the text
 	// Data source names. The next one is for a server without TLS.
-	sources func(sqlAddress) ([]string, error)
+	sources func(SQLAddress) ([]string, error)
 }
+
+// The packages that bring a driver, for messages.
+const (
+	packageOfMySQL    = "github.com/idgen/idgen/go/mysql"
+	packageOfPostgres = "github.com/idgen/idgen/go/pgx"
+)
 
 // The first one that the program has is used.
 var sqlDrivers = []sqlDriver{
@@ -59,26 +86,27 @@ func refused(format string, words ...any) error {
 	return &Error{Status: ErrUnsupported, Message: fmt.Sprintf(format, words...)}
 }
 
-func sourcesOfGoSQLDriver(a sqlAddress) ([]string, error) {
-	const cannot = "github.com/go-sql-driver/mysql "
-	if strings.Contains(a.user, ":") {
-		return nil, refused(cannot + "cannot log in a user with a colon in its name")
+func sourcesOfGoSQLDriver(a SQLAddress) ([]string, error) {
+	cannot := ""
+	switch {
+	case strings.Contains(a.User, ":"):
+		cannot = "log in a user with a colon in its name"
+	case a.isVerified() && a.Authorities != "":
+		cannot = "be given tls_ca"
+	case a.isVerified() && a.Socket != "":
+		cannot = "verify a server behind a socket"
 	}
-	if a.isVerified() && a.authorities != "" {
-		return nil, refused(cannot + "cannot be given tls_ca by a URL. Use tls=verify without tls_ca, and put the " +
-			"authority among the system's (Go also reads the file that SSL_CERT_FILE names)")
-	}
-	if a.isVerified() && a.socket != "" {
-		return nil, refused(cannot+"cannot verify a server behind a socket: leave tls=%s out", a.tls)
+	if cannot != "" {
+		return nil, refused("github.com/go-sql-driver/mysql alone cannot %s; import _ %q", cannot, packageOfMySQL)
 	}
 	modes := map[string]string{"off": "false", "prefer": "preferred", "require": "skip-verify", "verify": "true"}
-	at := "tcp(" + net.JoinHostPort(a.host, a.port) + ")"
-	if a.socket != "" {
-		at = "unix(" + a.socket + ")"
+	at := "tcp(" + net.JoinHostPort(a.Host, a.Port) + ")"
+	if a.Socket != "" {
+		at = "unix(" + a.Socket + ")"
 	}
-	bound := a.timeout.String()
-	return []string{a.user + ":" + a.password + "@" + at + "/" + url.PathEscape(a.database) + "?" + url.Values{
-		"tls":               {modes[a.tls]},
+	bound := a.Timeout.String()
+	return []string{a.User + ":" + a.Password + "@" + at + "/" + url.PathEscape(a.Database) + "?" + url.Values{
+		"tls":               {modes[a.TLS]},
 		"timeout":           {bound},
 		"readTimeout":       {bound},
 		"writeTimeout":      {bound},
@@ -88,59 +116,59 @@ func sourcesOfGoSQLDriver(a sqlAddress) ([]string, error) {
 }
 
 // sourceOfPostgres is the URL that PostgreSQL's own library defined and others understand.
-func sourceOfPostgres(a sqlAddress, driver, sslmode string, others ...string) (string, error) {
+func sourceOfPostgres(a SQLAddress, driver, sslmode string, others ...string) (string, error) {
 	settings := url.Values{
 		"sslmode":          {sslmode},
 		"sslrootcert":      {""}, // nothing from the environment
-		"connect_timeout":  {strconv.Itoa(int((a.timeout + time.Second - 1) / time.Second))},
+		"connect_timeout":  {strconv.Itoa(int((a.Timeout + time.Second - 1) / time.Second))},
 		"application_name": {"idgen"},
 		"client_encoding":  {"UTF8"},
 	}
 	for i := 0; i < len(others); i += 2 {
 		settings.Set(others[i], others[i+1])
 	}
-	if a.isVerified() && a.authorities != "" {
-		settings.Set("sslrootcert", a.authorities)
+	if a.isVerified() && a.Authorities != "" {
+		settings.Set("sslrootcert", a.Authorities)
 	}
-	source := url.URL{Scheme: "postgres", User: url.UserPassword(a.user, a.password), Path: "/" + a.database}
-	folder, isSocket := a.host, strings.HasPrefix(a.host, "/")
-	if a.socket != "" {
+	source := url.URL{Scheme: "postgres", User: url.UserPassword(a.User, a.Password), Path: "/" + a.Database}
+	folder, isSocket := a.Host, strings.HasPrefix(a.Host, "/")
+	if a.Socket != "" {
 		name := ""
-		folder, name = filepath.Split(a.socket)
+		folder, name = filepath.Split(a.Socket)
 		port, isNamed := strings.CutPrefix(name, ".s.PGSQL.")
 		if _, err := strconv.ParseUint(port, 10, 16); !isNamed || err != nil {
 			return "", refused("%s finds a socket only by the name that PostgreSQL gives it, "+
-				".s.PGSQL.PORT; socket = '%s'", driver, a.socket)
+				".s.PGSQL.PORT; socket = '%s'", driver, a.Socket)
 		}
-		a.port, isSocket = port, true
+		a.Port, isSocket = port, true
 	}
 	if !isSocket {
-		source.Host = net.JoinHostPort(a.host, a.port)
-	} else if a.tls == "off" || a.tls == "prefer" {
+		source.Host = net.JoinHostPort(a.Host, a.Port)
+	} else if a.TLS == "off" || a.TLS == "prefer" {
 		settings.Set("host", folder)
-		settings.Set("port", a.port)
+		settings.Set("port", a.Port)
 		settings.Set("sslmode", "disable")
 	} else {
-		return "", refused("PostgreSQL has no TLS over a socket: leave tls=%s out", a.tls)
+		return "", refused("PostgreSQL has no TLS over a socket: leave tls=%s out", a.TLS)
 	}
 	source.RawQuery = settings.Encode()
 	return source.String(), nil
 }
 
-func sourcesOfPgx(a sqlAddress) ([]string, error) {
-	mode := map[string]string{"off": "disable", "verify": "verify-full"}[a.tls]
+func sourcesOfPgx(a SQLAddress) ([]string, error) {
+	mode := map[string]string{"off": "disable", "verify": "verify-full"}[a.TLS]
 	if mode == "" {
-		mode = a.tls
+		mode = a.TLS
 	}
 	// Poolers that lend a connection for each statement need not know of what was prepared on another one.
 	source, err := sourceOfPostgres(a, "github.com/jackc/pgx", mode, "default_query_exec_mode", "exec")
 	return []string{source}, err
 }
 
-func sourcesOfPq(a sqlAddress) (sources []string, err error) {
-	modes := map[string][]string{"off": {"disable"}, "prefer": {"require", "disable"}, "verify": {"verify-full"}}[a.tls]
+func sourcesOfPq(a SQLAddress) (sources []string, err error) {
+	modes := map[string][]string{"off": {"disable"}, "prefer": {"require", "disable"}, "verify": {"verify-full"}}[a.TLS]
 	if modes == nil {
-		modes = []string{a.tls}
+		modes = []string{a.TLS}
 	}
 	for _, mode := range modes {
 		// With it, a statement and its values are sent at once, which poolers need.
@@ -213,20 +241,27 @@ func within[T any](s *sqlSession, call func(context.Context) (T, error)) (T, err
 	return found, err
 }
 
-// connect opens a connection over the first driver that the program has.
-func (a sqlAddress) connect() (*sqlSession, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), a.timeout)
+// connect opens a connection over what SetSQLConnector was told, or the first driver that the program has.
+func (a SQLAddress) connect() (*sqlSession, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), a.Timeout)
 	defer cancel()
-	for _, driver := range sqlDrivers {
-		if driver.dialect != a.dialect || !slices.Contains(sql.Drivers(), driver.name) {
+	if set, isSet := connectors.Load(a.Dialect); isSet {
+		connector, err := set.(func(SQLAddress) (driver.Connector, error))(a)
+		if err != nil {
+			return nil, err
+		}
+		return a.connectOver(ctx, sql.OpenDB(connector))
+	}
+	for _, known := range sqlDrivers {
+		if known.dialect != a.Dialect || !slices.Contains(sql.Drivers(), known.name) {
 			continue
 		}
-		sources, err := driver.sources(a)
+		sources, err := known.sources(a)
 		if err != nil {
 			return nil, err
 		}
 		for i, source := range sources {
-			pool, err := sql.Open(driver.name, source)
+			pool, err := sql.Open(known.name, source)
 			if err != nil {
 				return nil, err
 			}
@@ -234,53 +269,49 @@ func (a sqlAddress) connect() (*sqlSession, error) {
 			if kind.Kind() == reflect.Pointer {
 				kind = kind.Elem()
 			}
-			if kind.PkgPath() != driver.path {
+			if kind.PkgPath() != known.path {
 				_ = pool.Close()
 				break
 			}
-			on, err := connectTo(ctx, pool)
-			if err == nil {
-				return &sqlSession{
-					sink:    driverSink,
-					on:      on,
-					dialect: a.dialect,
-					own:     &ownConnection{pool: pool, timeout: a.timeout},
-				}, nil
-			}
-			if i+1 == len(sources) || !isOfMissingTLS(err) {
-				return nil, a.withStatusOfTLS(err)
+			session, err := a.connectOver(ctx, pool)
+			if err == nil || i+1 == len(sources) || !isOfMissingTLS(err) {
+				return session, err
 			}
 		}
 	}
-	if a.dialect == MySQL {
-		return nil, refused("there is none; import _ \"github.com/go-sql-driver/mysql\"")
+	if a.Dialect == MySQL {
+		return nil, refused("there is none; import _ %q", packageOfMySQL)
 	}
-	return nil, refused("there is none; import _ \"github.com/jackc/pgx/v5/stdlib\"")
+	return nil, refused("there is none; import _ %q", packageOfPostgres)
 }
 
-// connectTo takes the only connection of a pool, or closes the pool.
-func connectTo(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
+// connectOver takes the only connection of a pool, or closes the pool.
+func (a SQLAddress) connectOver(ctx context.Context, pool *sql.DB) (*sqlSession, error) {
 	on, inTime, err := bounded(ctx, func() (*sql.Conn, error) { return pool.Conn(ctx) }, func(on *sql.Conn) {
 		if on != nil {
 			_ = on.Close()
 		}
 		_ = pool.Close()
 	})
-	if err != nil && inTime {
+	if err == nil {
+		own := &ownConnection{pool: pool, timeout: a.Timeout}
+		return &sqlSession{sink: driverSink, on: on, dialect: a.Dialect, own: own}, nil
+	}
+	if inTime {
 		_ = pool.Close()
 	}
-	return on, err
+	return nil, a.withStatusOfTLS(err)
 }
 
 // withStatusOfTLS gives an error of TLS, for which drivers have no number, the status that the modules give it.
-func (a sqlAddress) withStatusOfTLS(err error) error {
+func (a SQLAddress) withStatusOfTLS(err error) error {
 	var refused *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
 	var ofAnother x509.HostnameError
 	status := ErrStorePermission
 	switch {
-	case a.tls != "prefer" && isOfMissingTLS(err): // else pgx tells of both its attempts
+	case a.TLS != "prefer" && isOfMissingTLS(err): // else pgx tells of both its attempts
 		status = ErrStoreUnsafe
 	case errors.As(err, &refused), errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &ofAnother):
 	default:
@@ -311,20 +342,20 @@ func idgenGoSqlConnect(address *C.idgen_sql_address_t, connection *C.uintptr_t,
 	failure *C.idgen_sql_error_t) C.idgen_status_t {
 	return driverSink.tellSQL(failure, func() (err error) {
 		defer recovered(&err)
-		a := sqlAddress{
-			dialect:     Dialect(address.dialect),
-			host:        C.GoString(address.host),
-			socket:      C.GoString(address.socket),
-			port:        strconv.Itoa(int(address.port)),
-			user:        C.GoString(address.user),
-			password:    C.GoString(address.password),
-			database:    C.GoString(address.database),
-			tls:         C.GoString(address.tls),
-			authorities: C.GoString(address.tls_ca),
-			timeout:     time.Duration(address.timeout_ms) * time.Millisecond,
+		a := SQLAddress{
+			Dialect:     Dialect(address.dialect),
+			Host:        C.GoString(address.host),
+			Socket:      C.GoString(address.socket),
+			Port:        strconv.Itoa(int(address.port)),
+			User:        C.GoString(address.user),
+			Password:    C.GoString(address.password),
+			Database:    C.GoString(address.database),
+			TLS:         C.GoString(address.tls),
+			Authorities: C.GoString(address.tls_ca),
+			Timeout:     time.Duration(address.timeout_ms) * time.Millisecond,
 		}
-		if a.authorities != "" {
-			if a.authorities, err = filepath.Abs(a.authorities); err != nil {
+		if a.Authorities != "" {
+			if a.Authorities, err = filepath.Abs(a.Authorities); err != nil {
 				return err
 			}
 		}

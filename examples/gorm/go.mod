@@ -5,7 +5,7 @@ go 1.24.0
 replace github.com/idgen/idgen => ../..
 
 require (
-	github.com/idgen/idgen v0.0.0
+	github.com/idgen/idgen v0.1.0
 	github.com/jackc/pgx/v5 v5.7.2
 	gorm.io/driver/postgres v1.6.0
 	gorm.io/gorm v1.30.0

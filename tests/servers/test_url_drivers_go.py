@@ -17,8 +17,13 @@ from test_tls import certificates, started as started_with  # noqa: F401, the fi
 import servers
 
 # What a program imports, and the kind of server that it is for.
-DRIVERS = {"go-sql-driver": "mysql", "pgx": "postgres", "pq": "postgres"}
-TAGS = {"go-sql-driver": "with_mysql", "pgx": "with_pgx", "pq": "with_pq"}
+DRIVERS = {"go-sql-driver": "mysql", "idgen-mysql": "mysql", "pgx": "postgres", "pq": "postgres"}
+TAGS = {
+    "go-sql-driver": "with_mysql",
+    "idgen-mysql": "with_idgen_mysql",  # go/mysql
+    "pgx": "with_pgx",  # go/pgx
+    "pq": "with_pq",
+}
 PATIENT = {"wait_max": "60s", "store_timeout": f"{patience(20):.0f}s"}
 SHORT = {"wait_max": "1s", "store_timeout": f"{patience(1):.0f}s"}
 SECRET = "hunter2-hidden"
@@ -207,15 +212,16 @@ def test_a_socket_is_used_where_the_url_names_one(driver, server, tag):
 
 
 def test_without_a_driver_the_message_names_the_import(started):
-    for kind, path in (("mysql", "github.com/go-sql-driver/mysql"), ("postgres", "github.com/jackc/pgx/v5/stdlib")):
+    for kind, path in (("mysql", "go/mysql"), ("postgres", "go/pgx")):
         status, message = told([], started(kind).url())
         assert status == "UNSUPPORTED"
         assert f"libidgen_{kind}.so is not in" in message
-        assert f'import _ "{path}"' in message
+        assert f'import _ "github.com/idgen/idgen/{path}"' in message
 
 
 def test_users_and_databases_with_any_character_in_their_names_are_found(driver, server):
-    name, secret = "odd @/?#&='%41)é" + new_tag(), "p:a@s(s)/w?o%72d"
+    colon = "" if driver == "go-sql-driver" else ":"
+    name, secret = f"odd{colon} @/?#&='%41)é" + new_tag(), "p:a@s(s)/w?o%72d"
     quote = "`" if server.name == "mysql" else '"'
     server.make_database(f"{quote}{name}{quote}")
     if server.name == "mysql":
@@ -234,7 +240,8 @@ def test_users_and_databases_with_any_character_in_their_names_are_found(driver,
 def test_a_user_that_the_driver_cannot_name_is_refused():
     status, message = told(["go-sql-driver"], f"mysql://a%3Ab:{SECRET}@{servers.HOST}:1/ids")
     assert status == "UNSUPPORTED"
-    assert "go-sql-driver/mysql cannot log in a user with a colon in its name" in message
+    assert "go-sql-driver/mysql alone cannot log in a user with a colon in its name" in message
+    assert message.endswith('import _ "github.com/idgen/idgen/go/mysql"')
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +266,7 @@ def trusting(file):
     return {**os.environ, "SSL_CERT_FILE": str(file), "SSL_CERT_DIR": "/nonexistent"}
 
 
-CAN_NAME_AN_AUTHORITY = ["pgx", "pq"]
+CAN_NAME_AN_AUTHORITY = ["idgen-mysql", "pgx", "pq"]
 
 
 @pytest.mark.parametrize("tls", [{}, {"tls": "prefer"}, {"tls": "require"}])
@@ -318,15 +325,60 @@ def test_an_authority_that_the_driver_cannot_be_given_is_refused(tls, tls_server
     server = tls_servers("go-sql-driver")
     status, message = told(["go-sql-driver"], server.url(tls=tls, tls_ca=certificates.ca))
     assert status == "UNSUPPORTED"
-    assert "go-sql-driver/mysql cannot be given tls_ca by a URL" in message
+    assert "go-sql-driver/mysql alone cannot be given tls_ca" in message
+
+
+@pytest.mark.parametrize("driver", CAN_NAME_AN_AUTHORITY)
+def test_the_file_of_authorities_is_read_for_each_connection(driver, tls_servers, certificates, tmp_path):  # noqa: F811
+    server, file = tls_servers(driver), tmp_path / "ca.pem"
+    file.write_bytes(certificates.ca.read_bytes())
+    store = server.url(tls="verify-ca", tls_ca=file)
+    with Own([driver], store, create(store, new_tag()), step=5, prefetch=1) as client:
+        client.first_ids(5)
+        file.write_bytes(certificates.wrong_ca.read_bytes())
+        server.kill_sessions()
+        assert wait_until(lambda: client.draw(20)[1]).startswith("STORE_PERMISSION")
+        file.write_bytes(certificates.ca.read_bytes())
+        wait_until(lambda: not client.draw(20)[1])
+
+
+@pytest.mark.parametrize("tls", ["verify", "verify-ca"])
+def test_a_certificate_is_verified_over_a_socket(tls_servers, certificates, tls):  # noqa: F811
+    server, other = tls_servers("idgen-mysql"), tls_servers("idgen-mysql", "of_another_name")
+
+    def by_socket(server, authority):
+        return server.url(port=1, socket=server.socket, tls=tls, tls_ca=authority)
+
+    tag = create(server.url(tls="require"), new_tag())
+    with Own(["idgen-mysql"], by_socket(server, certificates.ca), tag) as client:
+        assert client.ids(3) == [1, 2, 3]
+    for store, is_refused in (
+        (by_socket(server, certificates.wrong_ca), True),
+        (by_socket(other, certificates.ca), tls == "verify"),
+    ):
+        status, message = told(["idgen-mysql"], store)
+        assert (status == "STORE_PERMISSION") == ("certificate" in message) == is_refused, message
+
+
+def test_a_file_without_certificates_is_named(tls_servers, tmp_path):
+    empty = tmp_path / "empty.pem"
+    empty.touch()
+    status, message = told(["idgen-mysql"], tls_servers("idgen-mysql").url(tls="verify", tls_ca=empty))
+    assert status == "STORE_PERMISSION"
+    assert f"tls_ca = '{empty}': there is no certificate in the file" in message
 
 
 @pytest.mark.parametrize("tls", ["require", "verify"])
 def test_tls_that_a_socket_does_not_have_is_refused(driver, server, tls):
     socket = server.socket if server.name == "mysql" else server.folder / f".s.PGSQL.{server.port}"
     status, message = told([driver], server.url(port=1, socket=socket, tls=tls))
-    if (driver, tls) == ("go-sql-driver", "require"):
-        assert status != "UNSUPPORTED", "MariaDB has TLS over sockets; this server has none at all"
+    if driver == "idgen-mysql" or (driver, tls) == ("go-sql-driver", "require"):
+        assert status == "STORE_UNSAFE", "MariaDB has TLS over sockets; this server has none at all"
+    elif driver == "go-sql-driver":
+        assert (status, "go-sql-driver/mysql alone cannot verify a server behind a socket" in message) == (
+            "UNSUPPORTED",
+            True,
+        )
     else:
         assert (status, f"leave tls={tls} out" in message) == ("UNSUPPORTED", True), message
 
@@ -348,5 +400,5 @@ def test_a_pooler_may_lend_another_session_for_each_statement(driver, started):
 
 def test_what_the_driver_returned_is_in_the_error(driver, server):
     message = told([driver], server.url(password=SECRET))[1]
-    kinds = {"go-sql-driver": "*mysql.MySQLError", "pgx": "*pgconn.PgError", "pq": "*pq.Error"}
-    assert message.endswith(f"({kinds[driver]})"), message
+    kinds = {"pgx": "*pgconn.PgError", "pq": "*pq.Error"}
+    assert message.endswith(f"({kinds.get(driver, '*mysql.MySQLError')})"), message

@@ -4,7 +4,7 @@ go 1.24.0
 
 require (
 	github.com/go-sql-driver/mysql v1.8.1
-	github.com/idgen/idgen v0.0.0
+	github.com/idgen/idgen v0.1.0
 	github.com/jackc/pgx/v5 v5.7.2
 )
 

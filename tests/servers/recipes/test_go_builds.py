@@ -2,13 +2,17 @@
 
 import functools
 import json
+import os
 import re
 import urllib.request
 
 import pytest
-from clients import patience, run
+from clients import patience, run, settings
+from hosts import HERE
 from page import code_of, run_command
 from services import EXAMPLES, is_ignored, on_postgres, order, served
+
+from servers import MariaDB
 
 SECTION = "Go: static and cross builds"
 FOLDER = EXAMPLES / "gorm"
@@ -42,6 +46,18 @@ def test_the_flags_of_the_page_compile_nothing_again_and_those_of_cgo_do(tmp_pat
     assert "core_generator.cc" not in plain
     assert "core_generator.cc" in other
     assert "sqlite3-binding.c" in other
+
+
+def test_a_program_without_shared_libraries_draws_from_mariadb_in_an_empty_folder(tmp_path):
+    """Over go/mysql, with the core that the builds above have compiled."""
+    static_build()
+    flags = "-linkmode external -extldflags -static"
+    run_command(f"go build -tags with_idgen_mysql -ldflags '{flags}' -o {tmp_path}/draw .", HERE / "url_drivers_go")
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]  # who may change the root
+    with MariaDB() as server:
+        properties = {"kind": "segment", "store": server.url(), "tag": "orders", "store_create": "true"}
+        words = ["unshare", *user, f"--root={tmp_path}", "/draw", *settings(properties)]
+        assert run(words, input="3\n").stdout == "1 2 3\n"
 
 
 def test_debian_has_the_packages_that_the_page_names():

@@ -4,7 +4,9 @@ go 1.24.0
 
 require (
 	github.com/go-sql-driver/mysql v1.8.1
-	github.com/idgen/idgen v0.0.0
+	github.com/idgen/idgen v0.1.0
+	github.com/idgen/idgen/go/mysql v0.1.0
+	github.com/idgen/idgen/go/pgx v0.1.0
 	github.com/jackc/pgx/v5 v5.7.2
 	github.com/lib/pq v1.12.3
 )
@@ -21,4 +23,8 @@ require (
 	golang.org/x/text v0.21.0 // indirect
 )
 
-replace github.com/idgen/idgen => ../../..
+replace (
+	github.com/idgen/idgen => ../../..
+	github.com/idgen/idgen/go/mysql => ../../../go/mysql
+	github.com/idgen/idgen/go/pgx => ../../../go/pgx
+)

@@ -3,8 +3,8 @@
 package main
 
 import (
+	_ "github.com/idgen/idgen/go/pgx" // which is pgx/v5/stdlib
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib"
 )
 
 func init() { causes = append(causes, as[*pgconn.PgError]) }
