@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -19,7 +20,8 @@ import java.util.Locale;
  *   <li>the copy in the jar, {@code META-INF/native/<os>-<arch>[-musl]/libidgen.so}. It is written to the folder that
  *       the system property {@code idgen.native.dir} names, else to {@code java.io.tmpdir}, in a new folder that only
  *       this user can enter (0700), and compared with the original before it is loaded. Both are deleted as soon as it
- *       is loaded, so that even a killed JVM leaves nothing behind, or at exit if the system does not allow that.
+ *       is loaded, so that even a killed JVM leaves nothing behind, or at exit if the system does not allow that. Where
+ *       {@code java.io.tmpdir} cannot be written to or executed from, Java 22 and newer loads the copy from memory.
  * </ol>
  *
  * <p>Step 2 skips a library without our natives, in favour of the copy in the jar. A library with natives must have our
@@ -120,7 +122,14 @@ final class NativeLoader {
 
   /** Where the jar holds the library for this machine. */
   static String resource() {
-    return "META-INF/native/" + thisPlatform() + "/libidgen.so";
+    return resource(thisPlatform());
+  }
+
+  private static final List<String> PLATFORMS =
+      List.of("linux-x86_64", "linux-x86_64-musl", "linux-aarch64", "linux-aarch64-musl");
+
+  private static String resource(String platform) {
+    return "META-INF/native/" + platform + "/libidgen.so";
   }
 
   private static String thisPlatform() {
@@ -150,20 +159,38 @@ final class NativeLoader {
 
   private static String loadFromJar() {
     String resource = resource();
+    byte[] library = read(resource);
     String wanted = System.getProperty(DIR_PROPERTY);
     Path folder = Path.of(wanted != null ? wanted : System.getProperty("java.io.tmpdir")).toAbsolutePath();
+    try {
+      loadFrom(folder, library);
+    } catch (UnsatisfiedLinkError e) {
+      if (wanted != null || !MemoryFile.isPossible()) throw e;
+      loadFromMemory(library, e);
+    }
+    return resource;
+  }
+
+  private static byte[] read(String resource) {
+    try (InputStream in = NativeLoader.class.getResourceAsStream('/' + resource)) {
+      if (in != null) return in.readAllBytes();
+    } catch (IOException e) {
+      throw failure("cannot read the library of the jar", resource + ": " + e, e);
+    }
+    var has = PLATFORMS.stream().filter(it -> NativeLoader.class.getResource('/' + resource(it)) != null).toList();
+    throw failure(
+        "no idgen library for this machine",
+        "looked in java.library.path (" + System.getProperty("java.library.path") + ") and for " + resource
+            + " in the jar, which has libraries for " + (has.isEmpty() ? "no machine" : String.join(", ", has))
+            + ". Use a jar that has one for " + thisPlatform() + ", or build libidgen.so with IDGEN_WITH_JNI and name"
+            + " it with -D" + PATH_PROPERTY + "=FILE",
+        null);
+  }
+
+  private static void loadFrom(Path folder, byte[] library) {
     Path ownFolder = null;
     Path file = null;
-    try (InputStream in = NativeLoader.class.getResourceAsStream('/' + resource)) {
-      if (in == null) {
-        throw failure(
-            "no idgen library for this machine",
-            "looked in java.library.path (" + System.getProperty("java.library.path") + ") and for " + resource
-                + " in the jar. Use the jar for this platform, or build libidgen.so with IDGEN_WITH_JNI and name it"
-                + " with -D" + PATH_PROPERTY + "=FILE",
-            null);
-      }
-      byte[] library = in.readAllBytes();
+    try {
       Files.createDirectories(folder);
       ownFolder = Files.createTempDirectory(folder, "libidgen-", onlyForUs());
       file = Files.createFile(ownFolder.resolve("libidgen.so"), onlyForUs());
@@ -183,7 +210,18 @@ final class NativeLoader {
     } finally {
       delete(ownFolder, file);
     }
-    return resource;
+  }
+
+  private static void loadFromMemory(byte[] library, UnsatisfiedLinkError fromFolder) {
+    try {
+      System.load(MemoryFile.of("libidgen.so", library).toString());
+    } catch (IOException | UnsatisfiedLinkError e) {
+      String message = fromFolder.getMessage() + "; loading it from memory failed too: " + e.getMessage();
+      var error = new UnsatisfiedLinkError(message);
+      error.initCause(e);
+      error.addSuppressed(fromFolder);
+      throw error;
+    }
   }
 
   private static FileAttribute<?>[] onlyForUs() {

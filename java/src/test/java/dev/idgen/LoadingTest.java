@@ -82,6 +82,27 @@ class LoadingTest {
         "UnsatisfiedLinkError", notAFolder.toString(), "-D" + NativeLoader.DIR_PROPERTY + "=FOLDER");
   }
 
+  /** A folder where nobody can make a file. */
+  private static final String USELESS = "-Djava.io.tmpdir=/proc";
+
+  @Test
+  void whereTheTemporaryFolderIsUselessNewerJavaLoadsTheJarsCopyFromMemory() throws Exception {
+    String[] draw = {"-Djava.library.path=", USELESS, "-cp", CLASS_PATH, "dev.idgen.Draw"};
+    assertOutput("1 from " + NativeLoader.resource(), ChildJvm.runBy(NewerJavaTest.ofVersion(22), folder, draw));
+    if (!MemoryFile.isPossible()) {
+      assertFails(ChildJvm.run(folder, draw), "/proc", "-D" + NativeLoader.DIR_PROPERTY + "=FOLDER");
+    }
+  }
+
+  @Test
+  void eachApplicationOfAProcessLoadsItsCopyFromMemory() throws Exception {
+    String[] three = {
+      "-Djava.library.path=", USELESS, "-cp", ChildJvm.TEST_CLASSES.toString(), "dev.idgen.Redeploy",
+      ChildJvm.CLASSES.toString(), "3"
+    };
+    assertOutput("3 deployments", ChildJvm.runBy(NewerJavaTest.ofVersion(22), folder, three));
+  }
+
   @Test
   void theLibraryPathComesBeforeTheJar() throws Exception {
     var libraries = Files.createDirectory(folder.resolve("lib"));

@@ -7,21 +7,17 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class NewerJavaTest {
-  private static final int FIRST = 21;
-
   @Test
   void virtualThreadsWaitWithoutAThreadEachAndMemoryIsReadByItsAddress(@TempDir Path folder) throws Exception {
-    var java = newerJava();
-    assumeTrue(java.isPresent(), "there is no Java " + FIRST + " or newer beside this one");
     var run =
         ChildJvm.runBy(
-            java.get(),
+            ofVersion(21),
             folder,
             "-Djdk.virtualThreadScheduler.parallelism=2",
             "-D" + NativeLoader.PATH_PROPERTY + "=" + ChildJvm.LIBRARY,
@@ -32,21 +28,23 @@ class NewerJavaTest {
     assertTrue(run.out().endsWith("done\n"), run.out());
   }
 
-  /** This one's home, or one beside it. */
-  private static Optional<Path> newerJava() throws IOException {
+  /** The home of a Java of this version or a newer one: ours, or one beside it. Skips the test where there is none. */
+  static Path ofVersion(int version) throws IOException {
     var home = Path.of(System.getProperty("java.home"));
-    if (isNewer(home)) return Optional.of(home);
     try (var beside = Files.list(home.toRealPath().getParent())) {
-      return beside.filter(NewerJavaTest::isNewer).sorted().findFirst();
+      var homes = Stream.concat(Stream.of(home), beside.sorted());
+      var found = homes.filter(java -> versionOf(java) >= version).findFirst();
+      assumeTrue(found.isPresent(), "there is no Java " + version + " or newer beside this one");
+      return found.get();
     }
   }
 
-  private static boolean isNewer(Path home) {
+  private static int versionOf(Path home) {
     try {
       var version = Pattern.compile("JAVA_VERSION=\"(\\d+)").matcher(Files.readString(home.resolve("release")));
-      return version.find() && Integer.parseInt(version.group(1)) >= FIRST;
+      return version.find() ? Integer.parseInt(version.group(1)) : 0;
     } catch (IOException e) {
-      return false;
+      return 0;
     }
   }
 }
