@@ -55,9 +55,10 @@ dist: setup ## build/dist/: the Python wheel and sdist, the Java jar; its librar
 	scripts/build dist
 	IDGEN_BUILD_DIR=$(CURDIR)/build/whole scripts/dist
 
-packages: ## build/dist/packages/: libidgen.so and wheels with SQLite inside, for other Linux systems
+packages: ## build/dist/packages/: libidgen.so, wheels and a jar for any Linux; .deb packages for this one
 	scripts/setup packages
 	scripts/packages
+	scripts/deb
 
 bench: dist ## measure, and write build/bench/report.md
 	scripts/bench

@@ -1,5 +1,5 @@
-/* smoke LIBRARY FOLDER: loads libidgen.so while it runs, draws from memory and from SQLite, and forks. With -DLINKED
- * the library is linked into the program, and LIBRARY is not read. */
+/* smoke LIBRARY FOLDER: loads libidgen.so while it runs, draws from memory and from SQLite, and
+ * forks. */
 #include <dlfcn.h>
 #include <idgen/idgen.h>
 #include <stdio.h>
@@ -22,16 +22,11 @@ static void must(int holds, const char *what, const char *why) {
 }
 
 static void load(const char *path) {
-#ifdef LINKED
-  (void)path;
-#define LOAD(name) api.name = name;
-#else
   void *library = dlopen(path, RTLD_NOW);
   must(library != NULL, path, library ? "" : dlerror());
 #define LOAD(name)                                        \
   api.name = (__typeof__(api.name))dlsym(library, #name); \
   must(api.name != NULL, #name, "is not exported");
-#endif
   FUNCTIONS(LOAD)
 }
 

@@ -265,6 +265,19 @@ ON_NEWEST = """
 """
 
 
+def packages(part: str) -> list[Job]:
+    """Named after the target; each, and the packages of Debian, has a turn of its own."""
+    targets = ["x86_64-linux-gnu.2.17", "x86_64-linux-musl", "aarch64-linux-gnu.2.17", "aarch64-linux-musl"]
+    jobs = [
+        lines(f"{part}/{target}", ["scripts/packages", target], "jar", cores=CORES, seconds=600) for target in targets
+    ]
+    jobs.append(
+        lines(f"{part}/deb", ["bash", "-c", "scripts/deb && tests/packages/check-deb"], cores=CORES, seconds=400))
+    for job in jobs:
+        job.silence_s = 1200  # it compiles, most of the time
+    return jobs
+
+
 def newest(part: str) -> list[Job]:
     """Named after the file and the generation, so that part of a name chooses both generations."""
     return [
@@ -307,6 +320,7 @@ PARTS = {
     "consumers": Part("projects that use idgen: CMake, pkg-config, sdist, jar, Go module", lambda part: [
         lines(f"{part}/check", ["tests/consumers/check"], "whole", "wheel", "jar", cores=CORES, seconds=389)]),
     "dist": Part("what `make dist` makes: the library optimised as a whole, and its size", dist),
+    "packages": Part("libidgen.so, wheels and jar for other systems, and .deb packages", packages, "packages"),
     "recipes": Part("deploying and the services of examples/, on real servers", lambda part:
         files_of(part, "tests/servers/recipes", 1), "recipes"),
     "modules": Part("stores over a network, against real servers with real faults", lambda part:

@@ -16,7 +16,7 @@ TABLE = ROOT / "tests/parts.tsv"
 # Everything after the commit is new. The changes of the file count the submissions.
 ACCEPTED = ROOT / "tests/accepted"
 SLICES = 8
-FILES = ("modules", "recipes", "newest", "programs")  # whose jobs have turns of their own
+FILES = ("modules", "recipes", "newest", "programs", "packages")  # whose jobs have turns of their own
 # Core seconds for what CI runs besides `make test`: half an hour on the two cores that the jobs' seconds were measured
 # on. What does not fit waits, and is among the first that the next submission runs.
 BUDGET_S = 2400

@@ -52,7 +52,7 @@ std::unique_ptr<Layout> parse(const std::string& text, const py::object& epoch) 
   return std::make_unique<Layout>(raw);
 }
 
-py::object decode(const Layout& layout, const py::object& id) {
+py::object decode_with(const Layout& layout, const py::object& id) {
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   CallError error;
   if (idgen_wide_id_t wide; wide_from(id, wide)) {
@@ -207,7 +207,7 @@ py::object equal(const Layout& a, const py::object& other) {
 
 py::ssize_t hash(const Layout& layout) { return py::hash(py::make_tuple(text(layout), epoch_unix_ms(layout))); }
 
-std::string represent(const Layout& layout) {
+std::string represent_layout(const Layout& layout) {
   return "Layout(" + std::string(py::repr(py::str(text(layout)))) + ", epoch=" + std::to_string(epoch_unix_ms(layout)) +
          ")";
 }
@@ -267,7 +267,7 @@ void bind_layout(py::module_& module) {
       .def_static("parse", &parse, py::arg("text"), py::arg("epoch") = py::none(),
                   "parse(text, epoch=None) -> Layout\n\nThe same as Layout(text, epoch).")
       .def_static("presets", &presets, "presets() -> tuple[str, ...]\n\nNames of the known layouts.")
-      .def("decode", method(&decode), py::arg("id"), py::pos_only(),
+      .def("decode", method(&decode_with), py::arg("id"), py::pos_only(),
            "decode(id) -> Parts\n\nSplits an id: an int, or bytes of 8 or 16, as long as the layout's ids are. Raises "
            "InvalidValueError for an id of another layout (another length, bits outside it, another constant), "
            "UnsupportedError for an int with a layout of more than 64 bits.")
@@ -308,7 +308,7 @@ void bind_layout(py::module_& module) {
       .def_property_readonly("is_unsigned", method(&is_unsigned), "True if the top bit of 64 belongs to a field.")
       .def("__eq__", method(&equal))
       .def("__hash__", method(&hash))
-      .def("__repr__", method(&represent))
+      .def("__repr__", method(&represent_layout))
       .def("__reduce__", method(&reduce));
 }
 

@@ -269,7 +269,7 @@ void add_worker(void* context, const idgen_worker_info_t* info) {
   }
 }
 
-py::list worker_list(const py::kwargs& properties) {
+py::list list_workers(const py::kwargs& properties) {
   Config config;
   config.set(properties);
   Workers found;
@@ -351,7 +351,7 @@ void bind_tables(py::module_& module) {
   module.def("segment_list", &segment_list,
              "segment_list(**properties) -> list[SegmentRow]\n\nAll tags of all namespaces of a store, in the order of "
              "their names. Reads store and directory. May block. Raises\nStoreError.");
-  module.def("worker_list", &worker_list,
+  module.def("worker_list", &list_workers,
              "worker_list(**properties) -> list[WorkerInfo]\n\nAll workers of a namespace that anybody has had, by "
              "number. Reads store, directory and namespace. May block. Raises\nStoreError.");
   module.def("segment_advance", &segment_advance, py::arg("to"),
