@@ -1,11 +1,11 @@
-"""scripts/packages-jar.py JAR OUT TARGET=LIBRARY...: writes the jar OUT: JAR, with the libraries of these targets of
-scripts/packages in place of its own."""
+"""scripts/packages-jar.py JAR PARTS OUT TARGET=LIBRARY...: writes the jar OUT: JAR, with the libraries of these targets
+of scripts/packages in place of its own, and what scripts/packages-parts.py wrote of them into PARTS."""
 
 import sys
 import zipfile
 from pathlib import Path
 
-jar, out, *libraries = sys.argv[1:]
+jar, parts, out, *libraries = sys.argv[1:]
 files: dict[str, bytes] = {}
 with zipfile.ZipFile(jar) as archive:
     for name in archive.namelist():
@@ -16,6 +16,9 @@ for library in libraries:
     processor, system, libc = target.split("-")
     platform = f"{system}-{processor}{'-musl' if libc == 'musl' else ''}"  # as NativeLoader names it
     files[f"META-INF/native/{platform}/libidgen.so"] = Path(file).read_bytes()
+for licence in Path(parts, "library").iterdir():
+    files[f"META-INF/licenses/idgen/{licence.name}"] = licence.read_bytes()
+files["META-INF/sbom/idgen.cdx.json"] = Path(parts, "library.cdx.json").read_bytes()
 
 # The same files make the same jar: sorted, and without the time. The manifest is first, as Java reads it.
 with zipfile.ZipFile(out, "w") as archive:

@@ -1,5 +1,6 @@
-"""scripts/packages-wheel.py PURE TAG TARGET MODULE COMMAND FOLDER: writes a wheel into FOLDER for the Python of that
-tag (cp312) on a target of scripts/packages: the files of the wheel PURE, the extension module and the idgen command."""
+"""scripts/packages-wheel.py PURE TAG TARGET MODULE COMMAND PARTS FOLDER: writes a wheel into FOLDER for the Python of
+that tag (cp312) on a target of scripts/packages: the files of the wheel PURE, the extension module, the idgen command,
+and what scripts/packages-parts.py wrote of them into PARTS."""
 
 import base64
 import hashlib
@@ -8,7 +9,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-pure, tag, target, module, command, folder = sys.argv[1:]
+pure, tag, target, module, command, parts, folder = sys.argv[1:]
 processor, _, libc = target.split("-")
 platforms = (
     [f"musllinux_1_2_{processor}"] if libc == "musl" else [f"manylinux2014_{processor}", f"manylinux_2_17_{processor}"]
@@ -24,6 +25,13 @@ release = info.removesuffix(".dist-info/WHEEL")
 lines = [line for line in files[info].decode().splitlines() if not re.match("Tag:|Root-Is-Purelib:|$", line)]
 lines += ["Root-Is-Purelib: false", *(f"Tag: {tag}-{tag}-{platform}" for platform in platforms), ""]
 files[info] = "\n".join(lines).encode()
+licences = sorted(Path(parts, "wheel").iterdir())
+for licence in licences:
+    files[f"{release}.dist-info/licenses/{licence.name}"] = licence.read_bytes()
+metadata = f"{release}.dist-info/METADATA"
+named = "".join(f"License-File: {licence.name}\n" for licence in licences)
+files[metadata] = files[metadata].replace(b"License-Expression:", named.encode() + b"License-Expression:", 1)
+files[f"{release}.dist-info/sboms/idgen.cdx.json"] = Path(parts, "wheel.cdx.json").read_bytes()
 files["idgen/_core.so"] = Path(module).read_bytes()
 files[f"{release}.data/scripts/idgen"] = Path(command).read_bytes()
 
