@@ -272,7 +272,8 @@ def packages(part: str) -> list[Job]:
         lines(f"{part}/{target}", ["scripts/packages", target], "jar", cores=CORES, seconds=600) for target in targets
     ]
     jobs.append(
-        lines(f"{part}/deb", ["bash", "-c", "scripts/deb && tests/packages/check-deb"], cores=CORES, seconds=400))
+        lines(f"{part}/deb", ["bash", "-c", "scripts/deb && tests/packages/check-deb"], cores=CORES, seconds=400)
+    )
     for job in jobs:
         job.silence_s = 1200  # it compiles, most of the time
     return jobs
