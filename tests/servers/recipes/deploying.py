@@ -17,7 +17,8 @@ from page import of
 
 import servers
 
-OF_OTHER_TESTS = {"Spring Boot", "Go: static and cross builds"}  # headings
+# Headings. tests/packages/check-deb tests the packages of Debian.
+OF_OTHER_TESTS = {"Spring Boot", "Go: static and cross builds", "Debian packages"}
 PATH = f"{BUILD / 'venv' / 'bin'}:{BUILD / 'bin'}:{os.environ['PATH']}"
 
 
