@@ -6,8 +6,9 @@ import base64
 import hashlib
 import re
 import sys
-import zipfile
 from pathlib import Path
+
+import reproducible_zip
 
 pure, tag, target, module, command, parts, folder = sys.argv[1:]
 processor, _, libc = target.split("-")
@@ -15,11 +16,7 @@ platforms = (
     [f"musllinux_1_2_{processor}"] if libc == "musl" else [f"manylinux2014_{processor}", f"manylinux_2_17_{processor}"]
 )
 
-files: dict[str, bytes] = {}
-with zipfile.ZipFile(pure) as archive:
-    for name in archive.namelist():
-        if not name.endswith(("/", "/RECORD")):
-            files[name] = archive.read(name)
+files = reproducible_zip.read(pure, lambda name: not name.endswith("/RECORD"))
 info = next(name for name in files if name.endswith(".dist-info/WHEEL"))
 release = info.removesuffix(".dist-info/WHEEL")
 lines = [line for line in files[info].decode().splitlines() if not re.match("Tag:|Root-Is-Purelib:|$", line)]
@@ -41,11 +38,5 @@ record = [
 ]
 name = f"{release}.dist-info/RECORD"
 files[name] = "\n".join([*record, f"{name},,", ""]).encode()
-# The same files make the same wheel: sorted, and without the time.
-with zipfile.ZipFile(Path(folder) / f"{release}-{tag}-{tag}-{'.'.join(platforms)}.whl", "w") as archive:
-    for name, data in sorted(files.items(), key=lambda file: (".dist-info/" in file[0], file[0])):
-        entry = zipfile.ZipInfo(name)
-        entry.compress_type = zipfile.ZIP_DEFLATED
-        mode = 0o755 if "/scripts/" in name or name.endswith(".so") else 0o644
-        entry.external_attr = (0o100000 | mode) << 16
-        archive.writestr(entry, data, compresslevel=9)
+wheel = Path(folder) / f"{release}-{tag}-{tag}-{'.'.join(platforms)}.whl"
+reproducible_zip.write(wheel, files, lambda name: ".dist-info/" in name)
