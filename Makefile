@@ -57,6 +57,8 @@ dist: setup ## build/dist/: the Python wheel and sdist, the Java jar; its librar
 
 packages: ## build/dist/packages/: libidgen.so, wheels and a jar for any Linux; .deb packages for this one
 	scripts/setup packages
+	scripts/build
+	scripts/dist java
 	scripts/packages
 	scripts/deb
 
